@@ -1,0 +1,17 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Time as the program sees it. Tests pass a clock they move by hand. */
+export interface Clock {
+  /** Milliseconds on a clock that never jumps. Only differences mean something. */
+  now(): number;
+  /** The wall clock, for what people and other machines read. */
+  date(): Date;
+  /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  date: () => new Date(),
+  sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : undefined),
+};
