@@ -1,0 +1,105 @@
+import { type Cidr, parseCidr } from "../core/cidr.ts";
+import { clusterName, type MeshId, meshId } from "../core/ids.ts";
+import { type Mesh, type MeshEntry, type MeshProblem, overlapsWithin } from "../core/mesh.ts";
+import type { KubeObject } from "../kube/object.ts";
+import type { Resource } from "../kube/resource.ts";
+import { group, reconcileTrigger, version } from "./names.ts";
+import { type ClusterMeshEntry, type ClusterMeshStatus, clusterMeshSpec } from "./schema.ts";
+
+export interface ClusterMeshObject extends KubeObject {
+  readonly spec?: unknown;
+  readonly status?: ClusterMeshStatus;
+}
+
+export const clusterMeshes: Resource<ClusterMeshObject> = {
+  group,
+  version,
+  plural: "clustermeshes",
+  kind: "ClusterMesh",
+  namespaced: true,
+};
+
+/** A ClusterMesh as we use it: valid, or refused with every problem at once. The object stays for its status. */
+export type MeshRecord = {
+  readonly id: MeshId;
+  readonly object: ClusterMeshObject;
+} & (
+  | { readonly state: "valid"; readonly mesh: Mesh }
+  | { readonly state: "refused"; readonly problems: readonly MeshProblem[] }
+);
+
+export function readMesh(object: ClusterMeshObject): MeshRecord {
+  const id = meshId(object.metadata.namespace ?? "", object.metadata.name);
+  const parsed = clusterMeshSpec.safeParse(object.spec);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(({ path, message }) => ({ field: ["spec", ...path].join("."), message }));
+    return { id, object, state: "refused", problems };
+  }
+  const problems: MeshProblem[] = [];
+  const entries = parsed.data.clusters.map((entry, index) => readEntry(entry, `spec.clusters[${index}]`, problems));
+  problems.push(...problemsAmong(parsed.data.clusters));
+  if (problems.length > 0) return { id, object, state: "refused", problems };
+  const mesh = { ...identityOf(object), entries: entries.flatMap((entry) => entry ?? []) };
+  const clashes = overlapsWithin(mesh);
+  return clashes.length > 0
+    ? { id, object, state: "refused", problems: clashes }
+    : { id, object, state: "valid", mesh };
+}
+
+/** Any change counts: a status must be judged against the newest one. */
+export function sameMeshRecord(a: MeshRecord, b: MeshRecord): boolean {
+  return a.object.metadata.resourceVersion === b.object.metadata.resourceVersion;
+}
+
+/** True when a change asks for new connections or Peers; our own status writes do not. */
+export function isMeshEdit(before: MeshRecord | undefined, after: MeshRecord | undefined): boolean {
+  const left = before?.object.metadata;
+  const right = after?.object.metadata;
+  return (
+    left?.uid !== right?.uid ||
+    left?.generation !== right?.generation ||
+    left?.deletionTimestamp !== right?.deletionTimestamp ||
+    left?.annotations?.[reconcileTrigger] !== right?.annotations?.[reconcileTrigger]
+  );
+}
+
+function identityOf({ metadata }: ClusterMeshObject): Omit<Mesh, "entries"> {
+  const namespace = metadata.namespace ?? "";
+  return { id: meshId(namespace, metadata.name), namespace, name: metadata.name, generation: metadata.generation ?? 0 };
+}
+
+function readEntry(entry: ClusterMeshEntry, field: string, problems: MeshProblem[]): MeshEntry | undefined {
+  const cidr = (name: string, text: string): Cidr[] => {
+    const parsed = parseCidr(text);
+    if (!parsed) problems.push({ field: `${field}.${name}`, message: `${JSON.stringify(text)} is not a CIDR` });
+    return parsed ? [parsed] : [];
+  };
+  const podCidrs = entry.podCIDRs.flatMap((text, index) => cidr(`podCIDRs[${index}]`, text));
+  const [wireguardCidr] = cidr("wireguardCIDR", entry.wireguardCIDR);
+  const service = entry.serviceCIDR ? cidr("serviceCIDR", entry.serviceCIDR) : [];
+  const additional = (entry.additionalCIDRs ?? []).flatMap((text, index) => cidr(`additionalCIDRs[${index}]`, text));
+  const reach = entry.local ? "local" : entry.kubeconfigSecretRef;
+  if (!reach) problems.push({ field, message: "needs local: true or a kubeconfigSecretRef" });
+  if (!reach || !wireguardCidr) return undefined;
+  return {
+    name: clusterName(entry.name),
+    reach,
+    podCidrs,
+    wireguardCidr,
+    clusterWide: [...service, ...additional],
+    wireguardPort: entry.wireguardPort,
+    keepaliveSeconds: entry.persistentKeepalive ?? 0,
+  };
+}
+
+function problemsAmong(entries: readonly ClusterMeshEntry[]): MeshProblem[] {
+  const problems: MeshProblem[] = [];
+  const names = entries.map(({ name }) => name);
+  for (const name of new Set(names.filter((text, index) => names.indexOf(text) !== index))) {
+    problems.push({ field: "spec.clusters", message: `two entries are named ${name}` });
+  }
+  if (entries.filter(({ local }) => local).length > 1) {
+    problems.push({ field: "spec.clusters", message: "more than one entry is local" });
+  }
+  return problems;
+}

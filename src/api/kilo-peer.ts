@@ -1,0 +1,100 @@
+import { type Endpoint, hostText } from "../core/endpoint.ts";
+import { clusterName, type MeshId, nodeName, type PeerName } from "../core/ids.ts";
+import type { HeldPeer, Peer } from "../core/peer.ts";
+import type { KubeObject } from "../kube/object.ts";
+import { apiVersionOf, type Resource } from "../kube/resource.ts";
+import { annotations, group, labels, version } from "./names.ts";
+
+/** Kilo's Peer on the wire. */
+export interface PeerObject extends KubeObject {
+  readonly spec: {
+    readonly allowedIPs: readonly string[];
+    readonly publicKey: string;
+    readonly endpoint?: {
+      readonly dnsOrIP: { readonly ip?: string; readonly dns?: string };
+      readonly port: number;
+    };
+    readonly persistentKeepalive?: number;
+    readonly presharedKey?: string;
+  };
+}
+
+export const peers: Resource<PeerObject> = { group, version, plural: "peers", kind: "Peer", namespaced: false };
+
+/** A Peer of a target, with the object it came from: an update carries over what we do not plan. */
+export interface PeerRecord {
+  readonly held: HeldPeer;
+  readonly object: PeerObject;
+}
+
+export function readPeer(object: PeerObject): PeerRecord {
+  const marks = object.metadata.labels ?? {};
+  const notes = object.metadata.annotations ?? {};
+  const held: HeldPeer = {
+    name: object.metadata.name as PeerName,
+    instance: marks[labels.instance] ?? "",
+    mesh: marks[labels.mesh] ?? "",
+    source: clusterName(marks[labels.source] ?? ""),
+    node: nodeName(notes[annotations.node] ?? ""),
+    owners: (notes[annotations.owners] ?? "").split(",").filter((text): text is MeshId => text !== ""),
+    publicKey: object.spec.publicKey,
+    endpoint: readEndpoint(object.spec.endpoint),
+    allowedIps: object.spec.allowedIPs,
+    keepaliveSeconds: object.spec.persistentKeepalive ?? 0,
+  };
+  return { held, object: withoutManagedFields(object) };
+}
+
+/** Any change of a Peer counts: an update must be made from the newest object. */
+export function samePeerRecord(a: PeerRecord, b: PeerRecord): boolean {
+  return a.object.metadata.resourceVersion === b.object.metadata.resourceVersion;
+}
+
+/** The object to write. What `before` holds and we do not plan is carried over. */
+export function renderPeer(peer: Peer, instance: string, before?: PeerObject): PeerObject {
+  const { endpoint: _, persistentKeepalive: __, ...carried } = before?.spec ?? {};
+  const keepalive = peer.keepaliveSeconds > 0 ? { persistentKeepalive: peer.keepaliveSeconds } : {};
+  return {
+    apiVersion: apiVersionOf(peers),
+    kind: peers.kind,
+    metadata: {
+      ...before?.metadata,
+      name: peer.name,
+      labels: {
+        ...before?.metadata.labels,
+        [labels.mesh]: peer.mesh,
+        [labels.source]: peer.source,
+        [labels.instance]: instance,
+      },
+      annotations: {
+        ...before?.metadata.annotations,
+        [annotations.owners]: peer.owners.join(","),
+        [annotations.node]: peer.node,
+      },
+    },
+    spec: {
+      ...carried,
+      publicKey: peer.publicKey,
+      allowedIPs: peer.routes.map(({ text }) => text),
+      endpoint: renderEndpoint(peer.endpoint),
+      ...keepalive,
+    },
+  };
+}
+
+function readEndpoint(endpoint: PeerObject["spec"]["endpoint"]): Endpoint | undefined {
+  if (!endpoint) return undefined;
+  const { dns, ip } = endpoint.dnsOrIP;
+  if (dns) return { host: { dns }, port: endpoint.port };
+  return ip ? { host: { ip }, port: endpoint.port } : undefined;
+}
+
+function renderEndpoint(endpoint: Endpoint): NonNullable<PeerObject["spec"]["endpoint"]> {
+  const text = hostText(endpoint);
+  return { dnsOrIP: "ip" in endpoint.host ? { ip: text } : { dns: text }, port: endpoint.port };
+}
+
+function withoutManagedFields(object: PeerObject): PeerObject {
+  const { managedFields: _, ...metadata } = object.metadata as PeerObject["metadata"] & { managedFields?: unknown };
+  return { ...object, metadata };
+}

@@ -1,0 +1,28 @@
+/** Every label, annotation and name that others can see. The Go operator's where it has one. */
+export const group = "kilo.squat.ai";
+export const version = "v1alpha1";
+
+export const labels = {
+  mesh: "kilo-clustermesh.io/mesh",
+  source: "kilo-clustermesh.io/source-cluster",
+  instance: "kilo-clustermesh.io/instance",
+} as const;
+
+export const annotations = {
+  owners: "kilo-clustermesh.io/owners",
+  node: "kilo-clustermesh.io/source-node",
+} as const;
+
+/** What Kilo and people write on Nodes. */
+export const nodeAnnotations = {
+  wireguardIp: "kilo.squat.ai/wireguard-ip",
+  key: "kilo.squat.ai/key",
+  clustermeshEndpoint: "kilo.squat.ai/clustermesh-endpoint",
+  forceEndpoint: "kilo.squat.ai/force-endpoint",
+} as const;
+
+/** The Go operator's Lease: it keeps the two from writing at once during a rolling upgrade. */
+export const leaseName = "f27237f1.squat.ai";
+
+/** An annotation on a ClusterMesh: a new value asks for a fresh look at everything. */
+export const reconcileTrigger = "reconcile-trigger";

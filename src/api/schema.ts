@@ -1,0 +1,93 @@
+import { z } from "zod";
+
+/**
+ * The one source of the ClusterMesh type, its runtime check and its CRD. It refuses nothing that the Go operator could
+ * have stored: an object that breaks a newer rule could get neither status nor finalizer removal. The operator checks
+ * the rest and says so in the `Accepted` condition.
+ */
+const secretRef = z
+  .object({
+    name: z.string().describe("Name of the Secret."),
+    key: z.string().default("kubeconfig").describe("Key in the Secret that holds the kubeconfig."),
+  })
+  .describe("Secret in the namespace of the ClusterMesh. Not needed for the local cluster.");
+
+const entry = z.object({
+  name: z
+    .string()
+    .max(63)
+    .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/)
+    .describe("Name of the cluster, unique in this mesh."),
+  local: z.boolean().optional().describe("True for the cluster that the operator runs in."),
+  kubeconfigSecretRef: secretRef.optional(),
+  podCIDRs: z.array(z.string()).min(1).describe("Networks of the cluster's pods."),
+  wireguardCIDR: z.string().describe("Network of Kilo's WireGuard addresses (kg --subnet)."),
+  serviceCIDR: z.string().optional().describe("Network of the cluster's Services."),
+  additionalCIDRs: z.array(z.string()).optional().describe("Further networks behind the cluster's nodes."),
+  wireguardPort: z
+    .int()
+    .min(1)
+    .max(65535)
+    .default(51820)
+    .describe("UDP port of WireGuard on nodes that are reached by their external IP."),
+  persistentKeepalive: z
+    .int()
+    .min(0)
+    .max(65535)
+    .optional()
+    .describe("Seconds. More than 0 lets Kilo follow a node whose address changes; the mesh's largest value counts."),
+});
+
+export const clusterMeshSpec = z.object({
+  clusters: z
+    .array(entry)
+    .min(2)
+    .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"] })
+    .describe("Clusters of the mesh. Each receives the nodes of all the others as Peers."),
+});
+
+type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T;
+
+export type ClusterMeshSpec = DeepReadonly<z.output<typeof clusterMeshSpec>>;
+export type ClusterMeshEntry = ClusterMeshSpec["clusters"][number];
+
+const skipped = z.object({
+  reason: z.string(),
+  count: z.int(),
+  examples: z.array(z.string()).optional(),
+});
+
+const clusterStatus = z.object({
+  name: z.string(),
+  state: z.string().optional().describe("Known or Unknown."),
+  reason: z.string().optional(),
+  message: z.string().optional(),
+  nodes: z.int().optional(),
+  registeredPeers: z.int().describe("Nodes of this cluster whose Peer exists in every other known cluster."),
+  skippedNodes: z.int(),
+  skipped: z.array(skipped).optional(),
+});
+
+const condition = z.object({
+  type: z.string().max(316),
+  status: z.enum(["True", "False", "Unknown"]),
+  reason: z.string().min(1).max(1024),
+  message: z.string().max(32768),
+  observedGeneration: z.int().min(0).optional(),
+  lastTransitionTime: z.string().meta({ format: "date-time" }),
+});
+
+export const clusterMeshStatus = z.object({
+  observedGeneration: z.int().optional(),
+  summary: z
+    .object({ clusters: z.string(), peers: z.int(), skipped: z.int() })
+    .optional()
+    .describe("What `kubectl get` shows."),
+  clusters: z.array(clusterStatus).optional(),
+  conditions: z
+    .array(condition)
+    .optional()
+    .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"] }),
+});
+
+export type ClusterMeshStatus = DeepReadonly<z.output<typeof clusterMeshStatus>>;

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { aKey, aMesh, aNode } from "../../test/support/build.ts";
+import { admitNode, admitNodes } from "./admit.ts";
+import type { MeshNode, NodeFacts } from "./node.ts";
+
+const entry = aMesh(2, { additionalCIDRs: ["172.16.1.0/24"] }).entries[0];
+if (!entry) throw new Error("unreachable");
+const admit = (overrides: Partial<NodeFacts> = {}) => admitNode(entry, aNode(1, 0, overrides));
+const admitted = (overrides: Partial<NodeFacts> = {}): MeshNode => {
+  const node = admit(overrides);
+  if (node.kind === "skipped") throw new Error(node.reason);
+  return node;
+};
+
+describe("a node is skipped", () => {
+  it.each<[string, Partial<NodeFacts>]>([
+    ["NodeNoPodCIDR", { podCidrs: [] }],
+    ["NodeNoPodCIDR", { podCidrs: ["nonsense"] }],
+    ["NodePodCIDROutOfRange", { podCidrs: ["10.9.0.0/24"] }],
+    ["NodePodCIDROutOfRange", { podCidrs: ["10.0.0.0/8"] }],
+    ["NodeNoWireguardIP", { wireguardIp: "" }],
+    ["WGIPInvalid", { wireguardIp: "10.200.1.1" }],
+    ["WGIPOutOfRange", { wireguardIp: "10.201.1.1/8" }],
+    ["NodeNoPublicKey", { key: "" }],
+    ["NodeKeyInvalid", { key: "short" }],
+    ["NodeEndpointInvalid", { clustermeshEndpoint: "nonsense", forceEndpoint: "192.0.2.1:1" }],
+    ["NodeEndpointInvalid", { forceEndpoint: "192.0.2.1" }],
+    ["NodeNoEndpoint", { forceEndpoint: "" }],
+  ])("with %s when its facts are %j", (reason, overrides) => {
+    expect(admit(overrides)).toMatchObject({ kind: "skipped", reason });
+  });
+
+  it("with WGIPDuplicate when another node, first by name, has its WireGuard IP with any prefix", () => {
+    const twin = aNode(1, 1, { wireguardIp: "10.200.1.1/32" });
+    const judged = admitNodes(entry, [twin, aNode(1, 0)]);
+    expect(judged.map((node) => (node.kind === "skipped" ? node.reason : node.name))).toEqual([
+      "c1-n0",
+      "WGIPDuplicate",
+    ]);
+  });
+});
+
+describe("an admitted node", () => {
+  it("routes its pods, its WireGuard host address, and those of its own addresses that the entry declares", () => {
+    const node = admitted({ internalIps: ["172.16.1.1", "172.31.0.1", "nonsense"] });
+    expect(node.routes.map(({ text }) => text)).toEqual(["10.1.0.0/24", "10.200.1.1/32", "172.16.1.1/32"]);
+    expect(node.publicKey).toBe(aKey("c1-n0"));
+  });
+
+  it.each<[string, Partial<NodeFacts>]>([
+    ["192.0.2.9:7", { clustermeshEndpoint: "192.0.2.9:7", forceEndpoint: "192.0.2.1:1" }],
+    ["192.0.2.1:1", { forceEndpoint: "192.0.2.1:1", externalIps: ["203.0.113.5"] }],
+    ["203.0.113.5:51820", { forceEndpoint: "", externalIps: ["2001:db8::1", "x", "203.0.113.5"] }],
+    ["2001:db8::1:51820", { forceEndpoint: "", externalIps: ["2001:db8::1"] }],
+  ])("is reached at %s", (expected, overrides) => {
+    const { host, port } = admitted(overrides).endpoint;
+    expect(`${"ip" in host ? host.ip : host.dns}:${port}`).toBe(expected);
+  });
+});

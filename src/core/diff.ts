@@ -1,0 +1,20 @@
+import { type HeldPeer, type Peer, samePeer } from "./peer.ts";
+import type { KnownPlan } from "./plan.ts";
+
+export type PeerChange =
+  | { readonly action: "create"; readonly peer: Peer }
+  | { readonly action: "update"; readonly peer: Peer; readonly held: HeldPeer }
+  | { readonly action: "delete"; readonly held: HeldPeer };
+
+/** What to write so that the target holds the plan. Nothing that is not ours, and nothing kept, is in it. */
+export function diffPeers(plan: KnownPlan, ours: readonly HeldPeer[]): PeerChange[] {
+  const heldByName = new Map(ours.map((held) => [held.name, held]));
+  const stays = new Set([...plan.peers.map(({ name }) => name), ...plan.kept.map(({ held }) => held.name)]);
+  const writes = plan.peers.flatMap((peer): PeerChange[] => {
+    const held = heldByName.get(peer.name);
+    if (!held) return [{ action: "create", peer }];
+    return samePeer(peer, held) ? [] : [{ action: "update", peer, held }];
+  });
+  const deletes = ours.filter(({ name }) => !stays.has(name)).map((held): PeerChange => ({ action: "delete", held }));
+  return [...writes, ...deletes];
+}

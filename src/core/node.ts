@@ -1,0 +1,50 @@
+import type { Cidr } from "./cidr.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { NodeName, PublicKey } from "./ids.ts";
+import type { SkipReason } from "./reasons.ts";
+
+/** What a Node object says about the mesh, as text: a value that does not parse is a fact too. */
+export interface NodeFacts {
+  readonly name: NodeName;
+  readonly uid: string;
+  readonly podCidrs: readonly string[];
+  readonly wireguardIp: string;
+  readonly key: string;
+  readonly clustermeshEndpoint: string;
+  readonly forceEndpoint: string;
+  readonly externalIps: readonly string[];
+  readonly internalIps: readonly string[];
+}
+
+/** A node that may be peered: everything parsed, nothing left to check. */
+export interface MeshNode {
+  readonly kind: "admitted";
+  readonly name: NodeName;
+  readonly publicKey: PublicKey;
+  readonly endpoint: Endpoint;
+  readonly routes: readonly Cidr[];
+}
+
+export interface SkippedNode {
+  readonly kind: "skipped";
+  readonly name: NodeName;
+  readonly reason: SkipReason;
+}
+
+/** Kilo rewrites `last-seen` on every node twice a minute; equal facts are how that costs nothing. */
+export function sameNodeFacts(a: NodeFacts, b: NodeFacts): boolean {
+  return (
+    a.uid === b.uid &&
+    a.wireguardIp === b.wireguardIp &&
+    a.key === b.key &&
+    a.clustermeshEndpoint === b.clustermeshEndpoint &&
+    a.forceEndpoint === b.forceEndpoint &&
+    sameTexts(a.podCidrs, b.podCidrs) &&
+    sameTexts(a.externalIps, b.externalIps) &&
+    sameTexts(a.internalIps, b.internalIps)
+  );
+}
+
+function sameTexts(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((text, index) => text === b[index]);
+}

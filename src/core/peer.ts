@@ -1,0 +1,93 @@
+import { type Cidr, compareCidrs } from "./cidr.ts";
+import { type Endpoint, sameEndpoint } from "./endpoint.ts";
+import type { ClusterName, MeshId, NodeName, PeerName, PublicKey } from "./ids.ts";
+
+/** A Peer as we want it in a target. */
+export interface Peer {
+  readonly name: PeerName;
+  readonly publicKey: PublicKey;
+  readonly endpoint: Endpoint;
+  /** Canonical, sorted, each once. */
+  readonly routes: readonly Cidr[];
+  readonly keepaliveSeconds: number;
+  /** Name of the first owner, for the Go operator's label. */
+  readonly mesh: string;
+  readonly source: ClusterName;
+  readonly node: NodeName;
+  /** Every mesh that wants this Peer, sorted. */
+  readonly owners: readonly MeshId[];
+}
+
+/** A Peer that a target holds, ours or not, as text: people write them too. */
+export interface HeldPeer {
+  readonly name: PeerName;
+  readonly instance: string;
+  readonly mesh: string;
+  readonly source: ClusterName;
+  readonly node: NodeName;
+  readonly owners: readonly MeshId[];
+  readonly publicKey: string;
+  readonly endpoint: Endpoint | undefined;
+  readonly allowedIps: readonly string[];
+  readonly keepaliveSeconds: number;
+}
+
+/** True when writing `peer` over `held` would change nothing that we plan. */
+export function samePeer(peer: Peer, held: HeldPeer): boolean {
+  return samePeerSpec(peer, held) && samePeerMarks(peer, held);
+}
+
+/** What Kilo acts on. The order of routes means nothing to it. */
+function samePeerSpec(peer: Peer, held: HeldPeer): boolean {
+  return (
+    peer.publicKey === held.publicKey &&
+    peer.keepaliveSeconds === held.keepaliveSeconds &&
+    sameEndpoint(peer.endpoint, held.endpoint) &&
+    sameTexts(peer.routes.map(({ text }) => text).sort(), [...held.allowedIps].sort())
+  );
+}
+
+function samePeerMarks(peer: Peer, held: HeldPeer): boolean {
+  return (
+    peer.mesh === held.mesh &&
+    peer.source === held.source &&
+    peer.node === held.node &&
+    sameTexts(peer.owners, held.owners)
+  );
+}
+
+/**
+ * One Peer per public key, with the union of routes and owners. WireGuard keeps one entry per key: a second Peer with
+ * the same key would take the routes of the first away. Settings are the first owner's, keepalive the largest.
+ */
+export function mergeByPublicKey(peers: readonly Peer[]): Peer[] {
+  const byKey = new Map<PublicKey, Peer>();
+  for (const peer of [...peers].sort(byFirstOwner)) {
+    const first = byKey.get(peer.publicKey);
+    byKey.set(peer.publicKey, first ? union(first, peer) : peer);
+  }
+  return [...byKey.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function union(first: Peer, other: Peer): Peer {
+  return {
+    ...first,
+    keepaliveSeconds: Math.max(first.keepaliveSeconds, other.keepaliveSeconds),
+    owners: [...new Set([...first.owners, ...other.owners])].sort(),
+    routes: uniqueRoutes([...first.routes, ...other.routes]),
+  };
+}
+
+export function uniqueRoutes(cidrs: readonly Cidr[]): Cidr[] {
+  return [...new Map(cidrs.map((cidr) => [cidr.text, cidr])).values()].sort(compareCidrs);
+}
+
+function byFirstOwner(a: Peer, b: Peer): number {
+  const left = `${a.owners[0]} ${a.name}`;
+  const right = `${b.owners[0]} ${b.name}`;
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function sameTexts(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((text, index) => text === b[index]);
+}

@@ -1,0 +1,43 @@
+import type { ClusterName, ConnectionId, MeshId } from "./ids.ts";
+import type { MeshEntry } from "./mesh.ts";
+import type { ConnectedMesh } from "./world.ts";
+
+/** One entry of one mesh, as a giver of Peers. */
+export interface SourceId {
+  readonly mesh: MeshId;
+  readonly source: ClusterName;
+}
+
+export interface Source extends SourceId {
+  readonly connected: ConnectedMesh;
+  readonly entry: MeshEntry;
+}
+
+/** Every entry that gives Peers to `target`: the others of each mesh the target is in. */
+export function sourcesOf(meshes: readonly ConnectedMesh[], target: ConnectionId): Source[] {
+  return meshes
+    .filter((connected) => isIn(connected, target))
+    .flatMap((connected) =>
+      connected.mesh.entries
+        .filter((entry) => !leadsTo(connected, entry.name, target))
+        .map((entry) => ({ mesh: connected.mesh.id, source: entry.name, connected, entry })),
+    );
+}
+
+/** The clusters that receive the Peers of `source`'s nodes. */
+export function affectedTargets(meshes: readonly ConnectedMesh[], source: ConnectionId): Set<ConnectionId> {
+  const targets = meshes
+    .filter((connected) => isIn(connected, source))
+    .flatMap((connected) => [...connected.connections.values()])
+    .flatMap((connection) => (connection.state === "connected" ? [connection.id] : []));
+  return new Set(targets.filter((id) => id !== source));
+}
+
+export function isIn(connected: ConnectedMesh, id: ConnectionId): boolean {
+  return connected.mesh.entries.some((entry) => leadsTo(connected, entry.name, id));
+}
+
+function leadsTo({ connections }: ConnectedMesh, name: ClusterName, id: ConnectionId): boolean {
+  const connection = connections.get(name);
+  return connection?.state === "connected" && connection.id === id;
+}

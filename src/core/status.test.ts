@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import {
+  aMesh,
+  aNode,
+  aView,
+  aWorld,
+  conn,
+  connected,
+  heldAs,
+  known,
+  planOf,
+  unknown,
+} from "../../test/support/build.ts";
+import { mergeConditions } from "./conditions.ts";
+import { planTarget } from "./plan.ts";
+import { meshStatus, type TargetReport } from "./status.ts";
+import type { ClusterView, World } from "./world.ts";
+
+const mesh = aMesh(2);
+
+/** Both targets hold what the plan says, and the last run of each is reported. */
+function synced(change: { one?: Partial<ClusterView>; two?: Partial<ClusterView>; failures?: string[] } = {}) {
+  const nodes = [[aNode(1, 0), aNode(1, 1)], [aNode(2, 0)]] as const;
+  const bare = aWorld({ meshes: [mesh], views: nodes.map((list) => aView(list)) });
+  const views = nodes.map((list, index) =>
+    aView(list, { peers: known(planOf(bare, index + 1).peers.map((peer) => heldAs(peer))) }),
+  );
+  const [one, two] = [{ ...views[0], ...change.one } as ClusterView, { ...views[1], ...change.two } as ClusterView];
+  const world: World = aWorld({ meshes: [mesh], views: [one, two] });
+  const report = (target: number): TargetReport => ({
+    plan: planTarget(world, conn(target)),
+    failures: change.failures ?? [],
+  });
+  const reports = new Map([1, 2].map((target) => [conn(target), report(target)]));
+  return meshStatus({ world, connected: connected(mesh), reports });
+}
+
+const ready = (status: ReturnType<typeof synced>) => status.conditions.find(({ type }) => type === "Ready");
+
+describe("the status of a mesh", () => {
+  it("is ready when every cluster is known and every write done", () => {
+    const status = synced();
+    expect(ready(status)).toMatchObject({ status: "True", reason: "Synced" });
+    expect(status.clusters).toMatchObject([
+      { name: "c1", state: "Known", nodes: 2, registeredPeers: 2, skippedNodes: 0 },
+      { name: "c2", state: "Known", nodes: 1, registeredPeers: 1, skippedNodes: 0 },
+    ]);
+  });
+
+  it("is not ready while a cluster is unknown, and says which and why", () => {
+    const status = synced({ two: { nodes: unknown } });
+    expect(ready(status)).toMatchObject({ status: "False", reason: "ClustersUnknown", message: "c2: Unreachable" });
+    expect(status.clusters[1]).toMatchObject({ state: "Unknown", reason: "Unreachable" });
+  });
+
+  it("is not ready when a cluster has no Peer definition", () => {
+    const status = synced({ two: { peers: { state: "unknown", reason: "PeerCRDMissing" } } });
+    expect(status.clusters[1]).toMatchObject({ state: "Unknown", reason: "PeerCRDMissing" });
+    expect(ready(status)?.status).toBe("False");
+  });
+
+  it("is not ready when a write failed", () => {
+    expect(ready(synced({ failures: ["create x: forbidden"] }))).toMatchObject({ reason: "WritesFailed" });
+  });
+
+  it("names the reason of skipped nodes, with examples", () => {
+    const status = synced({ one: { nodes: known([aNode(1, 0), aNode(1, 1, { key: "" })]) } });
+    expect(status.clusters[0]).toMatchObject({
+      skippedNodes: 1,
+      skipped: [{ reason: "NodeNoPublicKey", count: 1, examples: ["c1-n1"] }],
+    });
+  });
+});
+
+describe("a condition", () => {
+  const now = { type: "Ready", status: "True", reason: "Synced", message: "", observedGeneration: 1 } as const;
+
+  it("keeps its transition time while its status does not turn", () => {
+    const [first] = mergeConditions([], [now], "2026-01-01T00:00:00Z");
+    if (!first) throw new Error("unreachable");
+    const [same] = mergeConditions([first], [{ ...now, message: "other" }], "2026-01-02T00:00:00Z");
+    const [turned] = mergeConditions([first], [{ ...now, status: "False" }], "2026-01-02T00:00:00Z");
+    expect(same?.lastTransitionTime).toBe("2026-01-01T00:00:00Z");
+    expect(turned?.lastTransitionTime).toBe("2026-01-02T00:00:00Z");
+  });
+
+  it("of somebody else stays", () => {
+    const foreign = { ...now, type: "Theirs", lastTransitionTime: "2026-01-01T00:00:00Z" };
+    expect(mergeConditions([foreign], [now], "2026-01-02T00:00:00Z").map(({ type }) => type)).toEqual([
+      "Ready",
+      "Theirs",
+    ]);
+  });
+});

@@ -1,0 +1,55 @@
+import type { ClusterName, ConnectionId, MeshId, NodeName } from "./ids.ts";
+import type { Mesh } from "./mesh.ts";
+import type { NodeFacts } from "./node.ts";
+import type { HeldPeer } from "./peer.ts";
+import type { UnknownReason } from "./reasons.ts";
+
+/** What we know of something we watch. Unknown is not empty: nothing is deleted on the word of an unknown. */
+export type Observation<T> =
+  | { readonly state: "known"; readonly items: readonly T[] }
+  | { readonly state: "unknown"; readonly reason: UnknownReason; readonly detail?: string };
+
+/** A node that left the list, while the proof that it is gone is incomplete. */
+export interface Departure {
+  readonly name: NodeName;
+  /** When to look again. */
+  readonly afterMs: number;
+}
+
+/** One connected cluster at one moment. */
+export interface ClusterView {
+  readonly nodes: Observation<NodeFacts>;
+  readonly peers: Observation<HeldPeer>;
+  readonly departing: readonly Departure[];
+  /** Two complete lists, far enough apart, agree: a node that was in neither is gone. */
+  readonly absenceProven: boolean;
+}
+
+export type EntryConnection =
+  | { readonly state: "connected"; readonly id: ConnectionId }
+  | { readonly state: "unknown"; readonly reason: UnknownReason; readonly detail?: string };
+
+/** A mesh and where each of its entries leads. */
+export interface ConnectedMesh {
+  readonly mesh: Mesh;
+  readonly connections: ReadonlyMap<ClusterName, EntryConnection>;
+}
+
+/** Everything one planning pass may look at. */
+export interface World {
+  /** Marks the Peers of this operator. Two operators that share a target never touch each other's. */
+  readonly instance: string;
+  readonly meshes: readonly ConnectedMesh[];
+  /** Meshes that exist and cannot be used as they are: their Peers are kept. */
+  readonly refused: ReadonlySet<MeshId>;
+  readonly clusters: ReadonlyMap<ConnectionId, ClusterView>;
+  /** SHA-256 of a text, in hex. */
+  readonly digest: (text: string) => string;
+}
+
+/** The nodes behind an entry; unknown when its connection is. */
+export function nodesBehind(world: World, connection: EntryConnection | undefined): Observation<NodeFacts> {
+  if (!connection) return { state: "unknown", reason: "Connecting" };
+  if (connection.state === "unknown") return connection;
+  return world.clusters.get(connection.id)?.nodes ?? { state: "unknown", reason: "Connecting" };
+}

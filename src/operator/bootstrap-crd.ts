@@ -1,0 +1,57 @@
+import { type CrdObject, clusterMeshCrd, conforms, customResourceDefinitions, isEstablished } from "../api/crd.ts";
+import { isKubeError } from "../kube/errors.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/log.ts";
+import type { ObjectClient, WriteGate } from "./gate.ts";
+
+export interface BootstrapPorts {
+  readonly client: ObjectClient;
+  readonly gate: WriteGate;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+const pollMs = 200;
+const writeDeadlineMs = 5000;
+const establishedWithinMs = 30_000;
+
+/** Makes the API server serve ClusterMesh. Writes nothing when it does so already as we want it. */
+export async function bootstrapCrd(ports: BootstrapPorts): Promise<void> {
+  const wanted = clusterMeshCrd();
+  const live = await read(ports, wanted);
+  if (!live || !conforms(live.spec, wanted.spec)) await write(ports, live, wanted);
+  await established(ports, wanted);
+}
+
+async function read({ client, signal }: BootstrapPorts, { metadata }: CrdObject): Promise<CrdObject | undefined> {
+  try {
+    return await client.get(customResourceDefinitions, { name: metadata.name }, { signal });
+  } catch (error) {
+    if (isKubeError(error, "not-found")) return undefined;
+    throw error;
+  }
+}
+
+async function write(ports: BootstrapPorts, live: CrdObject | undefined, wanted: CrdObject): Promise<void> {
+  const { client, gate, log, signal } = ports;
+  if (!gate.mayWrite(writeDeadlineMs)) throw new Error("not leading");
+  const call = { signal, deadlineMs: writeDeadlineMs };
+  try {
+    if (live) await client.replace(customResourceDefinitions, { ...wanted, metadata: live.metadata }, call);
+    else await client.create(customResourceDefinitions, wanted, call);
+    log.info("definition written", { definition: wanted.metadata.name });
+  } catch (error) {
+    if (!isKubeError(error, "already-exists")) throw error;
+  }
+}
+
+async function established(ports: BootstrapPorts, wanted: CrdObject): Promise<void> {
+  const giveUpAt = ports.clock.now() + establishedWithinMs;
+  for (;;) {
+    const live = await read(ports, wanted);
+    if (live && isEstablished(live)) return;
+    if (ports.clock.now() > giveUpAt) throw new Error(`${wanted.metadata.name} is not served after 30 s`);
+    await ports.clock.sleep(pollMs, ports.signal);
+  }
+}

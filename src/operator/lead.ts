@@ -1,0 +1,33 @@
+import { createHash } from "node:crypto";
+import type { KubeClient } from "../kube/client.ts";
+import { namespaces } from "../kube/resource.ts";
+import { startInOrder } from "../runtime/lifecycle.ts";
+import { bootstrapCrd } from "./bootstrap-crd.ts";
+import type { OperatorConfig } from "./config.ts";
+import type { WriteGate } from "./gate.ts";
+import { Operator, type OperatorPorts } from "./operator.ts";
+
+/** The operator at work, until the signal. All writers have stopped when it returns. */
+export async function lead(
+  config: OperatorConfig,
+  ports: OperatorPorts & { readonly gate: WriteGate },
+  signal: AbortSignal,
+): Promise<void> {
+  const { client, clock, log } = ports;
+  await bootstrapCrd({ ...ports, signal });
+  const instance = config.instance || (await instanceOf(client, signal));
+  const operator = new Operator({ ...ports, instance, allow: config.allow });
+  const running = await startInOrder(operator.parts(), { clock, log });
+  log.info("operator started", { instance });
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  await running.stop();
+}
+
+/** The same for every operator of this cluster and for none of another. */
+async function instanceOf(client: KubeClient, signal: AbortSignal): Promise<string> {
+  const { metadata } = await client.get(namespaces, { name: "kube-system" }, { signal });
+  return createHash("sha256")
+    .update(metadata.uid ?? "")
+    .digest("hex")
+    .slice(0, 16);
+}

@@ -1,0 +1,200 @@
+import {
+  type ClusterMeshObject,
+  clusterMeshes,
+  isMeshEdit,
+  type MeshRecord,
+  readMesh,
+  sameMeshRecord,
+} from "../api/cluster-mesh.ts";
+import type { ConnectionId, MeshId } from "../core/ids.ts";
+import { affectedTargets, isIn } from "../core/source.ts";
+import type { TargetReport } from "../core/status.ts";
+import type { World } from "../core/world.ts";
+import type { KubeClient } from "../kube/client.ts";
+import type { ConnectionConfig } from "../kube/connection-config.ts";
+import { type Change, Informer } from "../kube/informer.ts";
+import type { KubeconfigLicence } from "../kube/kubeconfig.ts";
+import type { ClusterChange } from "../registry/connection.ts";
+import { Registry } from "../registry/registry.ts";
+import { SecretWatches } from "../registry/secret-watches.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { runController } from "../runtime/controller.ts";
+import type { Part } from "../runtime/lifecycle.ts";
+import type { Logger } from "../runtime/log.ts";
+import { WorkQueue } from "../runtime/queue.ts";
+import { applyChanges } from "./apply.ts";
+import { connectClusters, type Topology } from "./connect-clusters.ts";
+import type { WriteGate } from "./gate.ts";
+import { observe } from "./observe.ts";
+import { reportMesh } from "./report-mesh.ts";
+import { syncTarget } from "./sync-target.ts";
+import { writeStatus } from "./write-status.ts";
+
+/** What the operator needs from outside. */
+export interface OperatorPorts {
+  /** The cluster the operator runs in. */
+  readonly client: KubeClient;
+  readonly connect: (id: ConnectionId, config: ConnectionConfig) => KubeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface OperatorOptions extends OperatorPorts {
+  readonly gate: WriteGate;
+  readonly instance: string;
+  readonly allow: ReadonlySet<KubeconfigLicence>;
+}
+
+/** Changes of one target within this time become one burst: every burst makes Kilo replace all peers of a device. */
+const coalesceMs = 20;
+const writeBackoff = { firstMs: 200, maxMs: 60_000 };
+const startingMs = 10_000;
+
+/** The composition root: what is watched, and which of the three controllers each change wakes. */
+export class Operator {
+  readonly #options: OperatorOptions;
+  readonly #meshes: Informer<ClusterMeshObject, MeshRecord>;
+  readonly #secrets: SecretWatches;
+  readonly #registry: Registry;
+  readonly #connects: WorkQueue<"clusters">;
+  readonly #targets: WorkQueue<ConnectionId>;
+  readonly #statuses: WorkQueue<MeshId>;
+  readonly #reports = new Map<ConnectionId, TargetReport>();
+  readonly #writtenAtMs = new Map<MeshId, number>();
+  readonly #startedMs: number;
+  #topology: Topology | undefined;
+
+  constructor(options: OperatorOptions) {
+    const { client, connect, clock, log } = options;
+    this.#options = options;
+    this.#startedMs = clock.now();
+    this.#connects = new WorkQueue({ clock, parallel: 1 });
+    this.#targets = new WorkQueue({ clock, parallel: 16, coalesceMs, backoff: writeBackoff });
+    this.#statuses = new WorkQueue({ clock, parallel: 4, coalesceMs: 200 });
+    this.#meshes = new Informer({
+      client,
+      clock,
+      log,
+      resource: clusterMeshes,
+      decode: readMesh,
+      same: sameMeshRecord,
+    });
+    this.#secrets = new SecretWatches({ client, clock, log, onChange: () => this.#connects.add("clusters") });
+    this.#registry = new Registry({
+      local: client,
+      connect,
+      clock,
+      log,
+      onChange: (id, change) => this.#clusterChanged(id, change),
+    });
+    this.#meshes.onChange((change) => this.#meshChanged(change));
+    this.#meshes.onKnowledge(() => this.#connects.add("clusters"));
+  }
+
+  /** In the order they start; they stop in reverse, so that the writers stop first. */
+  parts(): Part[] {
+    return [
+      { name: "registry", start: () => this.#registry.start(), stop: () => this.#registry.stop() },
+      { name: "secrets", start: () => undefined, stop: () => this.#secrets.stop() },
+      { name: "meshes", start: () => this.#meshes.start(), stop: () => this.#meshes.stop() },
+      { name: "report-mesh", start: () => this.#runReports(), stop: () => this.#statuses.stop() },
+      { name: "sync-target", start: () => this.#runTargets(), stop: () => this.#targets.stop() },
+      { name: "connect-clusters", start: () => this.#runConnects(), stop: () => this.#connects.stop() },
+    ];
+  }
+
+  #runConnects(): void {
+    const reconcile = () =>
+      connectClusters({
+        meshes: () => this.#meshList(),
+        secrets: this.#secrets,
+        registry: this.#registry,
+        allow: this.#options.allow,
+        settle: (topology) => this.#settle(topology),
+        isEmpty: (target) => this.#isEmpty(target),
+      });
+    runController({ name: "connect-clusters", queue: this.#connects, log: this.#options.log, reconcile });
+  }
+
+  #runTargets(): void {
+    const reconcile = (target: ConnectionId) =>
+      syncTarget(target, {
+        observe: () => this.#observe(target),
+        apply: async (id, phases) => {
+          const connection = this.#registry.get(id);
+          return connection ? applyChanges(phases, { ...this.#options, connection }) : [];
+        },
+        record: (id, report) => this.#record(id, report),
+        prove: (source) => this.#registry.get(source)?.proveAbsence(),
+      });
+    runController({ name: "sync-target", queue: this.#targets, log: this.#options.log, reconcile });
+  }
+
+  #runReports(): void {
+    const { clock, log, client, gate } = this.#options;
+    const reconcile = (id: MeshId) =>
+      reportMesh(id, {
+        mesh: (key) => this.#meshes.get(key),
+        observe: () => this.#world(),
+        reports: this.#reports,
+        clock,
+        isStarting: () => clock.now() - this.#startedMs < startingMs,
+        writtenAtMs: this.#writtenAtMs,
+        write: (object, status) => writeStatus({ client, gate }, object, status),
+        tell: (object, { reason, message }) => log.info("mesh status", { mesh: readMesh(object).id, reason, message }),
+      });
+    runController({ name: "report-mesh", queue: this.#statuses, log, reconcile });
+  }
+
+  #meshList(): readonly MeshRecord[] | undefined {
+    return this.#meshes.knowledge.state === "known" ? [...this.#meshes.entries()].map(([, mesh]) => mesh) : undefined;
+  }
+
+  #world(): World | undefined {
+    return observe({ instance: this.#options.instance, topology: this.#topology, registry: this.#registry });
+  }
+
+  /** What a target's plan may see. A cluster that leaves is planned only when it is certain that nobody else needs it. */
+  #observe(target: ConnectionId): World | undefined {
+    if (this.#meshes.knowledge.state !== "known") return undefined;
+    if (this.#registry.isLeaving(target) && this.#registry.fate(target) !== "drain") return undefined;
+    return this.#world();
+  }
+
+  #isEmpty(target: ConnectionId): boolean {
+    const held = this.#registry.get(target)?.view().peers;
+    return held?.state === "known" && !held.items.some(({ instance }) => instance === this.#options.instance);
+  }
+
+  #settle(topology: Topology): void {
+    this.#topology = topology;
+    const open = new Set(this.#registry.ids());
+    for (const id of this.#reports.keys()) if (!open.has(id)) this.#reports.delete(id);
+    for (const id of open) this.#targets.add(id);
+    this.#wakeReports(() => true);
+  }
+
+  #record(target: ConnectionId, report: TargetReport): void {
+    this.#reports.set(target, report);
+    this.#wakeReports((connected) => isIn(connected, target));
+    if (this.#registry.isLeaving(target)) this.#connects.add("clusters");
+  }
+
+  #meshChanged({ key, before, after }: Change<MeshRecord>): void {
+    if (isMeshEdit(before, after)) this.#connects.add("clusters");
+    if (after) this.#statuses.add(key as MeshId);
+  }
+
+  /** The one line where a change in one cluster becomes work for others. */
+  #clusterChanged(id: ConnectionId, change: ClusterChange): void {
+    const meshes = this.#topology?.meshes ?? [];
+    if (change !== "peer") for (const target of affectedTargets(meshes, id)) this.#targets.add(target);
+    if (change !== "node") this.#targets.add(id);
+    if (change === "knowledge") this.#wakeReports((connected) => isIn(connected, id));
+  }
+
+  #wakeReports(concerns: (connected: Topology["meshes"][number]) => boolean): void {
+    for (const connected of this.#topology?.meshes ?? [])
+      if (concerns(connected)) this.#statuses.add(connected.mesh.id);
+  }
+}

@@ -1,0 +1,128 @@
+import { nodes, readNode } from "../api/kilo-node.ts";
+import { type PeerObject, type PeerRecord, peers, readPeer, samePeerRecord } from "../api/kilo-peer.ts";
+import { type ConnectionId, type NodeName, nodeName } from "../core/ids.ts";
+import { type NodeFacts, sameNodeFacts } from "../core/node.ts";
+import type { UnknownReason } from "../core/reasons.ts";
+import type { ClusterView, Observation } from "../core/world.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { type Change, Informer } from "../kube/informer.ts";
+import type { Knowledge } from "../kube/knowledge.ts";
+import type { ObjectRef } from "../kube/object.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/log.ts";
+import { Departures } from "./departures.ts";
+
+/** What happened in a cluster. */
+export type ClusterChange = "node" | "peer" | "knowledge";
+
+export interface ConnectionOptions {
+  readonly id: ConnectionId;
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly onChange: (change: ClusterChange) => void;
+}
+
+/** One connected cluster: its Nodes and Peers in memory, and whether we know them. */
+export class Connection {
+  readonly id: ConnectionId;
+  readonly client: KubeClient;
+  readonly #clock: Clock;
+  readonly #onChange: (change: ClusterChange) => void;
+  readonly #nodes: Informer<Parameters<typeof readNode>[0], NodeFacts>;
+  readonly #peers: Informer<PeerObject, PeerRecord>;
+  readonly #departures = new Departures();
+  readonly #stopped = new AbortController();
+  #proving = false;
+
+  constructor({ id, client, clock, log, onChange }: ConnectionOptions) {
+    this.id = id;
+    this.client = client;
+    this.#clock = clock;
+    this.#onChange = onChange;
+    const shared = { client, clock, log };
+    this.#nodes = new Informer({ ...shared, resource: nodes, decode: readNode, same: sameNodeFacts });
+    this.#peers = new Informer({ ...shared, resource: peers, decode: readPeer, same: samePeerRecord });
+    this.#nodes.onListed(() => this.#listed());
+    this.#nodes.onChange((change) => this.#nodeChanged(change));
+    this.#peers.onChange(() => onChange("peer"));
+    for (const informer of [this.#nodes, this.#peers]) informer.onKnowledge(() => onChange("knowledge"));
+  }
+
+  start(): void {
+    this.#nodes.start();
+    this.#peers.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await Promise.all([this.#nodes.stop(), this.#peers.stop()]);
+  }
+
+  /** The cluster at this moment, from memory. */
+  view(): ClusterView {
+    const held = [...this.#peers.entries()].map(([, { held: peer }]) => peer);
+    return {
+      nodes: observation(
+        this.#nodes.knowledge,
+        [...this.#nodes.entries()].map(([, facts]) => facts),
+      ),
+      peers: observation(this.#peers.knowledge, held, "PeerCRDMissing"),
+      departing: this.#departures.current(this.#clock.now()),
+      absenceProven: this.#departures.absenceProven,
+    };
+  }
+
+  peer(name: string): PeerObject | undefined {
+    return this.#peers.get(name)?.object;
+  }
+
+  /** Takes the answer of our own write into the store, so that the next plan sees it. */
+  learnPeer(object: PeerObject): void {
+    this.#peers.learn(object);
+  }
+
+  learnPeerDeleted(ref: ObjectRef): void {
+    this.#peers.learnDeleted(ref);
+  }
+
+  /** Something is held until an absence is proven: lists once more when that can prove it. At most one is under way. */
+  proveAbsence(): void {
+    const dueMs = this.#departures.listDueMs() ?? this.#departures.absenceDueMs();
+    if (this.#proving || dueMs === undefined) return;
+    this.#proving = true;
+    const waitMs = Math.max(0, dueMs - this.#clock.now());
+    this.#clock.sleep(waitMs, this.#stopped.signal).then(
+      () => {
+        this.#proving = false;
+        this.#nodes.relist();
+      },
+      () => undefined,
+    );
+  }
+
+  #listed(): void {
+    this.#departures.listed(this.#clock.now());
+    this.#onChange("node");
+  }
+
+  #nodeChanged({ key, after, gone }: Change<NodeFacts>): void {
+    const name: NodeName = nodeName(key);
+    if (after) this.#departures.returned(name);
+    else this.#departures.left(name, gone ?? "absent", this.#clock.now());
+    this.#onChange("node");
+  }
+}
+
+function observation<T>(knowledge: Knowledge, items: readonly T[], notFound?: UnknownReason): Observation<T> {
+  if (knowledge.state === "known") return { state: "known", items };
+  const reason = unknownReason(knowledge.reason, notFound);
+  return knowledge.error ? { state: "unknown", reason, detail: knowledge.error.message } : { state: "unknown", reason };
+}
+
+function unknownReason(reason: string, notFound: UnknownReason = "Unreachable"): UnknownReason {
+  if (reason === "not-yet-listed") return "Connecting";
+  if (reason === "unauthorized") return "Unauthorized";
+  if (reason === "forbidden") return "Forbidden";
+  return reason === "not-found" ? notFound : "Unreachable";
+}

@@ -1,0 +1,68 @@
+import { readSecret, type SecretData, type SecretObject, sameSecretData, secrets } from "../api/kubeconfig-secret.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { Informer } from "../kube/informer.ts";
+import { keyOf } from "../kube/object.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/log.ts";
+import type { SecretState } from "./wanted.ts";
+
+export interface SecretRefInNamespace {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface SecretWatchesOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly onChange: () => void;
+}
+
+/** Follows just the Secrets that meshes name, one watch each: reading all Secrets of a cluster is not our business. */
+export class SecretWatches {
+  readonly #options: SecretWatchesOptions;
+  readonly #watches = new Map<string, Informer<SecretObject, SecretData>>();
+
+  constructor(options: SecretWatchesOptions) {
+    this.#options = options;
+  }
+
+  /** Starts what is missing and stops what nobody names any more. */
+  async follow(refs: readonly SecretRefInNamespace[]): Promise<void> {
+    const wanted = new Map(refs.map((ref) => [keyOf(ref), ref]));
+    for (const [key, ref] of wanted) if (!this.#watches.has(key)) this.#watches.set(key, this.#watch(ref));
+    const unwanted = [...this.#watches].filter(([key]) => !wanted.has(key));
+    for (const [key] of unwanted) this.#watches.delete(key);
+    await Promise.all(unwanted.map(([, watch]) => watch.stop()));
+  }
+
+  state(namespace: string, name: string): SecretState {
+    const key = keyOf({ namespace, name });
+    const watch = this.#watches.get(key);
+    const data = watch?.get(key);
+    if (data) return { state: "known", data };
+    return watch?.knowledge.state === "known" ? { state: "missing" } : { state: "unknown" };
+  }
+
+  async stop(): Promise<void> {
+    await this.follow([]);
+  }
+
+  #watch({ namespace, name }: SecretRefInNamespace): Informer<SecretObject, SecretData> {
+    const { client, clock, log, onChange } = this.#options;
+    const watch = new Informer({
+      client,
+      clock,
+      log,
+      namespace,
+      fieldSelector: `metadata.name=${name}`,
+      resource: secrets,
+      decode: readSecret,
+      same: sameSecretData,
+    });
+    watch.onChange(onChange);
+    watch.onKnowledge(onChange);
+    watch.start();
+    return watch;
+  }
+}

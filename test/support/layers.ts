@@ -1,0 +1,73 @@
+/** Which folder of src may import which. Below all of them are `runtime` and `kube`, which know no mesh. */
+export const mayImport: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  runtime: [],
+  kube: ["runtime"],
+  api: ["core", "kube"],
+  registry: ["core", "runtime", "kube", "api"],
+  operator: ["core", "runtime", "kube", "api", "registry"],
+  sandbox: ["core", "runtime", "kube", "api"],
+  cli: ["core", "runtime", "kube", "api", "registry", "operator", "sandbox"],
+  bin: ["cli"],
+};
+
+export interface SourceFile {
+  /** Relative to the root, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+}
+
+const impure: readonly (readonly [RegExp, string])[] = [
+  [/\bDate\.now\(|new Date\(\)|performance\.now\(/, "reads a clock"],
+  [/\bMath\.random\(/, "is random"],
+  [/\bprocess\./, "looks at the process"],
+  [/\basync\b|\bawait\b|\bPromise\b/, "is asynchronous"],
+  [/\bconsole\.|\bsetTimeout\(|\bfetch\(/, "has effects"],
+];
+
+const longestFile = 300;
+const grabBags = new Set(["utils.ts", "helpers.ts", "common.ts", "types.ts"]);
+
+/** Every way in which these files break the layers, as sentences. */
+export function brokenLayers(files: readonly SourceFile[]): string[] {
+  return files.flatMap((file) => [...brokenImports(file), ...impurities(file), ...badShape(file)]);
+}
+
+const layerOf = (path: string): string | undefined => /^src\/([^/]+)\//.exec(path)?.[1];
+const isTest = (path: string): boolean => path.endsWith(".test.ts");
+
+function brokenImports({ path, text }: SourceFile): string[] {
+  const layer = layerOf(path);
+  if (!layer || isTest(path)) return [];
+  const allowed = mayImport[layer];
+  if (!allowed) return [`${path}: the layer ${layer} is not in the picture`];
+  return importsIn(text).flatMap((target) => {
+    const other = target.startsWith(".") ? layerOf(resolve(path, target)) : undefined;
+    if (target.startsWith(".") && !other) return [`${path} imports ${target}, which is outside src`];
+    if (other && other !== layer && !allowed.includes(other)) return [`${path}: ${layer} must not import ${other}`];
+    return layer === "core" && !other ? [`${path}: core must not import ${target}`] : [];
+  });
+}
+
+function importsIn(text: string): string[] {
+  return [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*"([^"]+)"/g)].flatMap((match) => match[1] ?? []);
+}
+
+function resolve(path: string, target: string): string {
+  return new URL(target, `file:///${path}`).pathname.slice(1);
+}
+
+function impurities({ path, text }: SourceFile): string[] {
+  if (layerOf(path) !== "core" || isTest(path)) return [];
+  const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");
+  return impure.filter(([pattern]) => pattern.test(code)).map(([, what]) => `${path} ${what}; core is pure`);
+}
+
+function badShape({ path, text }: SourceFile): string[] {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const lines = text.split("\n").length - 1;
+  const problems = grabBags.has(name) ? [`${path}: a file has a subject, or does not exist`] : [];
+  return lines > longestFile && !isTest(path)
+    ? [...problems, `${path} has ${lines} lines, more than ${longestFile}`]
+    : problems;
+}
