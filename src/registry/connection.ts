@@ -33,6 +33,9 @@ export class Connection {
   readonly #peers: Informer<PeerObject, PeerRecord>;
   readonly #departures = new Departures();
   readonly #stopped = new AbortController();
+  readonly #log: Logger;
+  /** What the log last said of our knowledge. */
+  #told = "";
   #proving = false;
 
   constructor({ id, client, clock, log, onChange }: ConnectionOptions) {
@@ -40,13 +43,14 @@ export class Connection {
     this.client = client;
     this.#clock = clock;
     this.#onChange = onChange;
+    this.#log = log;
     const shared = { client, clock, log };
     this.#nodes = new Informer({ ...shared, resource: nodes, decode: readNode, same: sameNodeFacts });
     this.#peers = new Informer({ ...shared, resource: peers, decode: readPeer, same: samePeerRecord });
     this.#nodes.onListed(() => this.#listed());
     this.#nodes.onChange((change) => this.#nodeChanged(change));
     this.#peers.onChange(() => onChange("peer"));
-    for (const informer of [this.#nodes, this.#peers]) informer.onKnowledge(() => onChange("knowledge"));
+    for (const informer of [this.#nodes, this.#peers]) informer.onKnowledge(() => this.#knowledgeChanged());
   }
 
   start(): void {
@@ -99,6 +103,22 @@ export class Connection {
       },
       () => undefined,
     );
+  }
+
+  #knowledgeChanged(): void {
+    const { nodes: seenNodes, peers: seenPeers } = this.view();
+    const unknown = [seenNodes, seenPeers].find(({ state }) => state === "unknown");
+    const text = unknown?.state === "unknown" ? unknown.reason : "known";
+    if (text !== this.#told) this.#tell(text);
+    this.#told = text;
+    this.#onChange("knowledge");
+  }
+
+  #tell(text: string): void {
+    const counts = { nodes: this.#nodes.size, peers: this.#peers.size };
+    if (text === "known") this.#log.info("cluster known", counts);
+    else if (text !== "Connecting" && !this.#stopped.signal.aborted)
+      this.#log.warn("cluster unknown", { reason: text });
   }
 
   #listed(): void {

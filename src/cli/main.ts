@@ -1,0 +1,48 @@
+import { Command, CommanderError } from "commander";
+import { isKubeError } from "../kube/errors.ts";
+import { demoCommand } from "./demo.ts";
+import { operatorCommand } from "./operator.ts";
+import { sandboxCommand } from "./sandbox.ts";
+import { UsageError } from "./terminal.ts";
+import { version } from "./version.ts";
+
+export const exitCodes = { ok: 0, failed: 1, usage: 2 } as const;
+
+/** Runs one command line; the number is the exit code. */
+export async function main(words: readonly string[]): Promise<number> {
+  try {
+    await program().parseAsync([...words], { from: "user" });
+    return typeof process.exitCode === "number" ? process.exitCode : exitCodes.ok;
+  } catch (error) {
+    return report(error);
+  }
+}
+
+function program(): Command {
+  const root = new Command("kilo-clustermesh")
+    .description("Joins Kubernetes clusters into one encrypted network with Kilo and WireGuard.")
+    .version(version, "-V, --version", "print the version")
+    .showHelpAfterError("(add --help for what is possible)")
+    .exitOverride();
+  for (const command of [demoCommand(), sandboxCommand(), operatorCommand()]) {
+    root.addCommand(command.exitOverride().showHelpAfterError());
+  }
+  root
+    .command("version")
+    .description("print the version")
+    .action(() => console.log(version));
+  return root;
+}
+
+/** The one place where an error becomes text for a person. */
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+  if (error instanceof UsageError) return say(error.message, exitCodes.usage);
+  if (isKubeError(error)) return say(error.message, exitCodes.failed);
+  return say(error instanceof Error ? (error.stack ?? error.message) : String(error), exitCodes.failed);
+}
+
+function say(text: string, code: number): number {
+  process.stderr.write(`error: ${text}\n`);
+  return code;
+}
