@@ -84,7 +84,8 @@ function whySourceKeeps(world: World, held: HeldPeer, { connected, entry }: Sour
     return node.kind === "skipped" && skipReasons[node.reason].waits ? { reason: "NodeNotReady" } : undefined;
   }
   const view = world.clusters.get(connection.id);
-  const departing = view?.departing.find(({ name }) => name === held.node);
-  if (departing) return { reason: "NodeDeparting", afterMs: departing.afterMs, proof: connection.id };
+  const departure = view?.departures.find(({ name }) => name === held.node);
+  if (departure?.afterMs === 0) return undefined;
+  if (departure) return { reason: "NodeDeparting", afterMs: departure.afterMs, proof: connection.id };
   return view?.absenceProven ? undefined : { reason: "WithdrawalHeld", proof: connection.id };
 }

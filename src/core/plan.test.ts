@@ -92,10 +92,16 @@ describe("what changes in a target that holds the plan", () => {
   });
 
   it("is nothing while a node that was deleted may still register again", () => {
-    const one = { nodes: known(nodesOf(1, 1)), departing: [{ name: nodeName("c1-n1"), afterMs: 12_000 }] };
+    const one = { nodes: known(nodesOf(1, 1)), departures: [{ name: nodeName("c1-n1"), afterMs: 12_000 }] };
     const { changes, plan } = afterSync({ one });
     expect(changes).toEqual([]);
     expect(plan.kept).toMatchObject([{ reason: "NodeDeparting", afterMs: 12_000 }]);
+  });
+
+  it("is a deletion when the grace of a deleted node is over, whatever lists say", () => {
+    const departures = [{ name: nodeName("c1-n1"), afterMs: 0 }];
+    const { changes } = afterSync({ one: { nodes: known(nodesOf(1, 1)), departures, absenceProven: false } });
+    expect(changes).toMatchObject([{ action: "delete" }]);
   });
 
   it("is nothing while one list alone says that a node is gone", () => {

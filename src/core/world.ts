@@ -9,10 +9,10 @@ export type Observation<T> =
   | { readonly state: "known"; readonly items: readonly T[] }
   | { readonly state: "unknown"; readonly reason: UnknownReason; readonly detail?: string };
 
-/** A node that left the list, while the proof that it is gone is incomplete. */
+/** A node that left the list. */
 export interface Departure {
   readonly name: NodeName;
-  /** When to look again. */
+  /** When the proof that it is gone may be complete; 0 when it is. */
   readonly afterMs: number;
 }
 
@@ -20,7 +20,7 @@ export interface Departure {
 export interface ClusterView {
   readonly nodes: Observation<NodeFacts>;
   readonly peers: Observation<HeldPeer>;
-  readonly departing: readonly Departure[];
+  readonly departures: readonly Departure[];
   /** Two complete lists, far enough apart, agree: a node that was in neither is gone. */
   readonly absenceProven: boolean;
 }

@@ -72,7 +72,7 @@ export class Connection {
         [...this.#nodes.entries()].map(([, facts]) => facts),
       ),
       peers: observation(this.#peers.knowledge, held, "PeerCRDMissing"),
-      departing: this.#departures.current(this.#clock.now()),
+      departures: this.#departures.current(this.#clock.now()),
       absenceProven: this.#departures.absenceProven,
     };
   }

@@ -5,13 +5,15 @@ import type { Departure } from "../core/world.ts";
 export const deletedGraceMs = 30_000;
 /** Two complete lists so far apart must agree before an absence counts. */
 export const absenceSpanMs = 60_000;
+/** Afterwards the absence from two lists is proof again. */
+const rememberMs = 600_000;
 
 interface Leaving {
   readonly how: "deleted" | "absent";
   readonly sinceMs: number;
 }
 
-/** Remembers which nodes left the list, until it is proven that they are gone. Times are monotonic milliseconds. */
+/** Remembers which nodes left the list, and what proves that they are gone. Times are monotonic milliseconds. */
 export class Departures {
   readonly #leaving = new Map<NodeName, Leaving>();
   #firstListMs: number | undefined;
@@ -36,19 +38,19 @@ export class Departures {
     return this.#lastListMs - this.#firstListMs >= absenceSpanMs;
   }
 
-  /** Those whose departure is not proven yet. Proven ones are forgotten. */
+  /** Who left and when that is proven; 0 is proven. What was proven long ago is forgotten. */
   current(nowMs: number): Departure[] {
-    for (const [name, leaving] of this.#leaving) if (this.#isProven(leaving, nowMs)) this.#leaving.delete(name);
-    return [...this.#leaving].map(([name, { how, sinceMs }]) => {
-      const span = how === "deleted" ? deletedGraceMs : absenceSpanMs;
-      return { name, afterMs: Math.max(1000, sinceMs + span - nowMs) };
-    });
+    for (const [name, { sinceMs }] of this.#leaving) if (nowMs - sinceMs > rememberMs) this.#leaving.delete(name);
+    return [...this.#leaving].map(([name, leaving]) => ({ name, afterMs: this.#afterMs(leaving, nowMs) }));
   }
 
   /** When the next complete list could prove something, if one is needed at all. */
   listDueMs(): number | undefined {
-    const absent = [...this.#leaving.values()].filter(({ how }) => how === "absent").map(({ sinceMs }) => sinceMs);
-    return absent.length > 0 ? Math.min(...absent) + absenceSpanMs : undefined;
+    const lastMs = this.#lastListMs ?? 0;
+    const due = [...this.#leaving.values()]
+      .filter(({ how, sinceMs }) => how === "absent" && lastMs - sinceMs < absenceSpanMs)
+      .map(({ sinceMs }) => sinceMs + absenceSpanMs);
+    return due.length > 0 ? Math.min(...due) : undefined;
   }
 
   /** When a second list would prove the absence of nodes that were never listed. */
@@ -56,8 +58,9 @@ export class Departures {
     return this.#firstListMs === undefined || this.absenceProven ? undefined : this.#firstListMs + absenceSpanMs;
   }
 
-  #isProven({ how, sinceMs }: Leaving, nowMs: number): boolean {
-    if (how === "deleted") return nowMs - sinceMs >= deletedGraceMs;
-    return this.#lastListMs !== undefined && this.#lastListMs - sinceMs >= absenceSpanMs;
+  #afterMs({ how, sinceMs }: Leaving, nowMs: number): number {
+    if (how === "deleted") return Math.max(0, sinceMs + deletedGraceMs - nowMs);
+    const isProven = this.#lastListMs !== undefined && this.#lastListMs - sinceMs >= absenceSpanMs;
+    return isProven ? 0 : Math.max(1000, sinceMs + absenceSpanMs - nowMs);
   }
 }

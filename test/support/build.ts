@@ -58,7 +58,7 @@ export const known = <T>(items: readonly T[]): Observation<T> => ({ state: "know
 export const unknown: Observation<never> = { state: "unknown", reason: "Unreachable" };
 
 export function aView(nodes: readonly NodeFacts[], overrides: Partial<ClusterView> = {}): ClusterView {
-  return { nodes: known(nodes), peers: known([]), departing: [], absenceProven: true, ...overrides };
+  return { nodes: known(nodes), peers: known([]), departures: [], absenceProven: true, ...overrides };
 }
 
 export const conn = (cluster: number): ConnectionId => connectionId(cluster === 1 ? "local" : `conn-${cluster}`);

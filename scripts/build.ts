@@ -1,0 +1,23 @@
+// `npm run build`: the operator and the CLI as one file that needs nothing but Node.
+import { chmodSync, rmSync, statSync } from "node:fs";
+import { build } from "esbuild";
+
+const outfile = "dist/kilo-clustermesh.mjs";
+
+rmSync("dist", { recursive: true, force: true });
+await build({
+  entryPoints: ["src/bin/cli.ts"],
+  outfile,
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  target: "node22",
+  sourcemap: "linked",
+  legalComments: "none",
+  // CommonJS dependencies ask for require; an ES module has none.
+  banner: {
+    js: '#!/usr/bin/env node\nimport { createRequire as makeRequire } from "node:module";\nconst require = makeRequire(import.meta.url);',
+  },
+});
+chmodSync(outfile, 0o755);
+console.log(`${outfile} ${Math.round(statSync(outfile).size / 1024)} KiB`);
