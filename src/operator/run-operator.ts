@@ -11,6 +11,7 @@ const afterFailureMs = 5000;
 export async function runOperator(config: OperatorConfig, ports: OperatorPorts, signal: AbortSignal): Promise<void> {
   if (!config.leaderElection) return lead(config, { ...ports, gate: openGate }, signal);
   const election = new LeaderElection({ ...ports, ...config.leaderElection, name: leaseName });
+  ports.log.info("campaigning", config.leaderElection);
   const campaign = new AbortController();
   const campaigning = election.run(campaign.signal);
   try {
