@@ -59,9 +59,10 @@ function configOf(cluster: SandboxCluster): ConnectionConfig {
   return reading.connection;
 }
 
-/** Never resolves: the operator ends before the demo only when it fails. */
-function failure(operator: Promise<void>): Promise<never> {
-  return new Promise((_, reject) => operator.catch(reject));
+/** The operator ends before the demo only when it fails. */
+async function failure(operator: Promise<void>): Promise<never> {
+  await operator;
+  throw new Error("the operator ended before the mesh was ready");
 }
 
 async function follow(sandbox: Sandbox, terminal: Terminal, signal: AbortSignal): Promise<DemoResult> {

@@ -18,7 +18,8 @@ export async function main(words: readonly string[]): Promise<number> {
   }
 }
 
-function program(): Command {
+/** Every command, as `--help` shows it. */
+export function program(): Command {
   const root = new Command("kilo-clustermesh")
     .description("Joins Kubernetes clusters into one encrypted network with Kilo and WireGuard.")
     .version(version, "-V, --version", "print the version")

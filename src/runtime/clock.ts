@@ -13,5 +13,5 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => performance.now(),
   date: () => new Date(),
-  sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : undefined),
+  sleep: (ms, signal) => delay(Math.max(0, ms), undefined, signal ? { signal } : undefined),
 };

@@ -1,0 +1,5 @@
+// `npm run docs`: writes the pages that are made from the code. A test fails while they are not up to date.
+import { writeFileSync } from "node:fs";
+import { clusterMeshPage } from "./reference-page.ts";
+
+writeFileSync("docs/reference/cluster-mesh.md", clusterMeshPage());
