@@ -38,7 +38,10 @@ export interface WriteOptions extends CallOptions {
   readonly subresource?: "status";
 }
 
-/** What the rest of the program may do with one Kubernetes API. Every failure is a `KubeError`. */
+/**
+ * What the rest of the program may do with one Kubernetes API. Every failure is a `KubeError`; a call or stream that
+ * the caller's own signal ends rejects with the signal's reason.
+ */
 export interface KubeClient {
   readonly cluster: string;
   get<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, options?: CallOptions): Promise<T>;

@@ -22,7 +22,11 @@ export function collectionPath(resource: Resource, namespace?: string): string {
   return `${root}${scope}/${resource.plural}`;
 }
 
+/** The path of one object. Throws on a name or namespace that would lead to another place, such as the collection. */
 export function objectPath(resource: Resource, ref: ObjectRef, subresource?: string): string {
+  if (/^$|^\.\.?$|[/%]/.test(ref.name))
+    throw new Error(`not the name of a ${resource.kind}: ${JSON.stringify(ref.name)}`);
+  if (resource.namespaced && !ref.namespace) throw new Error(`${resource.kind} ${ref.name} needs a namespace`);
   const tail = subresource ? `/${subresource}` : "";
   return `${collectionPath(resource, ref.namespace)}/${encodeURIComponent(ref.name)}${tail}`;
 }

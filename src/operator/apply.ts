@@ -5,12 +5,11 @@ import type { Connection } from "../registry/connection.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { mapLimited } from "../runtime/limit.ts";
 import type { Logger } from "../runtime/log.ts";
-import type { WriteGate } from "./gate.ts";
+import { refusalOf } from "./gate.ts";
 
 export interface ApplyOptions {
   readonly connection: Connection;
   readonly instance: string;
-  readonly gate: WriteGate;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -38,15 +37,14 @@ export async function applyChanges(
 async function attempt(change: PeerChange, options: ApplyOptions): Promise<string | undefined> {
   const peer = change.action === "delete" ? change.held.name : change.peer.name;
   const fields = { connection: options.connection.id, peer, action: change.action };
-  if (!options.gate.mayWrite(writeDeadlineMs)) return `${change.action} ${peer}: not leading`;
   try {
     await write(change, options);
     options.log.info("peer written", fields);
     return undefined;
   } catch (error) {
-    if (!isKubeError(error)) throw error;
-    options.log.warn("peer not written", { ...fields, kind: error.kind, error: error.message });
-    return `${change.action} ${peer}: ${error.kind}`;
+    const refusal = refusalOf(error);
+    options.log.warn("peer not written", { ...fields, refusal });
+    return `${change.action} ${peer}: ${refusal}`;
   }
 }
 

@@ -1,12 +1,11 @@
 import { type CrdObject, clusterMeshCrd, conforms, customResourceDefinitions, isEstablished } from "../api/crd.ts";
+import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/errors.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
-import type { ObjectClient, WriteGate } from "./gate.ts";
 
 export interface BootstrapPorts {
-  readonly client: ObjectClient;
-  readonly gate: WriteGate;
+  readonly client: KubeClient;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -34,8 +33,7 @@ async function read({ client, signal }: BootstrapPorts, { metadata }: CrdObject)
 }
 
 async function write(ports: BootstrapPorts, live: CrdObject | undefined, wanted: CrdObject): Promise<void> {
-  const { client, gate, log, signal } = ports;
-  if (!gate.mayWrite(writeDeadlineMs)) throw new Error("not leading");
+  const { client, log, signal } = ports;
   const call = { signal, deadlineMs: writeDeadlineMs };
   try {
     if (live) await client.replace(customResourceDefinitions, { ...wanted, metadata: live.metadata }, call);

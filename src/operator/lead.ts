@@ -4,15 +4,16 @@ import { namespaces } from "../kube/resource.ts";
 import { startInOrder } from "../runtime/lifecycle.ts";
 import { bootstrapCrd } from "./bootstrap-crd.ts";
 import type { OperatorConfig } from "./config.ts";
-import type { WriteGate } from "./gate.ts";
+import { gated, type WriteGate } from "./gate.ts";
 import { Operator, type OperatorPorts } from "./operator.ts";
 
 /** The operator at work, until the signal. All writers have stopped when it returns. */
 export async function lead(
   config: OperatorConfig,
-  ports: OperatorPorts & { readonly gate: WriteGate },
+  { gate, ...outside }: OperatorPorts & { readonly gate: WriteGate },
   signal: AbortSignal,
 ): Promise<void> {
+  const ports = behind(gate, outside);
   const { client, clock, log } = ports;
   await bootstrapCrd({ ...ports, signal });
   const instance = config.instance || (await instanceOf(client, signal));
@@ -21,6 +22,10 @@ export async function lead(
   log.info("operator started", { instance });
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   await running.stop();
+}
+
+function behind(gate: WriteGate, { client, connect, ...rest }: OperatorPorts): OperatorPorts {
+  return { ...rest, client: gated(client, gate), connect: (id, config) => gated(connect(id, config), gate) };
 }
 
 /** The same for every operator of this cluster and for none of another. */

@@ -12,6 +12,7 @@ import type { TargetReport } from "../core/status.ts";
 import type { World } from "../core/world.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { ConnectionConfig } from "../kube/connection-config.ts";
+import { EventRecorder } from "../kube/events.ts";
 import { type Change, Informer } from "../kube/informer.ts";
 import type { KubeconfigLicence } from "../kube/kubeconfig.ts";
 import type { ClusterChange } from "../registry/connection.ts";
@@ -24,8 +25,8 @@ import type { Logger } from "../runtime/log.ts";
 import { WorkQueue } from "../runtime/queue.ts";
 import { applyChanges } from "./apply.ts";
 import { connectClusters, type Topology } from "./connect-clusters.ts";
-import type { WriteGate } from "./gate.ts";
 import { observe } from "./observe.ts";
+import { readyEvent } from "./ready-event.ts";
 import { reportMesh } from "./report-mesh.ts";
 import { syncTarget } from "./sync-target.ts";
 import { writeStatus } from "./write-status.ts";
@@ -40,7 +41,6 @@ export interface OperatorPorts {
 }
 
 export interface OperatorOptions extends OperatorPorts {
-  readonly gate: WriteGate;
   readonly instance: string;
   readonly allow: ReadonlySet<KubeconfigLicence>;
 }
@@ -56,6 +56,7 @@ export class Operator {
   readonly #meshes: Informer<ClusterMeshObject, MeshRecord>;
   readonly #secrets: SecretWatches;
   readonly #registry: Registry;
+  readonly #events: EventRecorder;
   readonly #connects: WorkQueue<"clusters">;
   readonly #targets: WorkQueue<ConnectionId>;
   readonly #statuses: WorkQueue<MeshId>;
@@ -68,6 +69,8 @@ export class Operator {
     const { client, connect, clock, log } = options;
     this.#options = options;
     this.#startedMs = clock.now();
+    const reporter = { controller: "kilo-clustermesh.io/operator", instance: options.instance };
+    this.#events = new EventRecorder({ client, clock, log, reporter });
     this.#connects = new WorkQueue({ clock, parallel: 1 });
     this.#targets = new WorkQueue({ clock, parallel: 16, coalesceMs, backoff: writeBackoff });
     this.#statuses = new WorkQueue({ clock, parallel: 4, coalesceMs: 200 });
@@ -97,6 +100,7 @@ export class Operator {
       { name: "registry", start: () => this.#registry.start(), stop: () => this.#registry.stop() },
       { name: "secrets", start: () => undefined, stop: () => this.#secrets.stop() },
       { name: "meshes", start: () => this.#meshes.start(), stop: () => this.#meshes.stop() },
+      { name: "events", start: () => undefined, stop: () => this.#events.stop() },
       { name: "report-mesh", start: () => this.#runReports(), stop: () => this.#statuses.stop() },
       { name: "sync-target", start: () => this.#runTargets(), stop: () => this.#targets.stop() },
       { name: "connect-clusters", start: () => this.#runConnects(), stop: () => this.#connects.stop() },
@@ -131,7 +135,7 @@ export class Operator {
   }
 
   #runReports(): void {
-    const { clock, log, client, gate } = this.#options;
+    const { clock, log, client } = this.#options;
     const reconcile = (id: MeshId) =>
       reportMesh(id, {
         mesh: (key) => this.#meshes.get(key),
@@ -140,8 +144,11 @@ export class Operator {
         clock,
         isStarting: () => clock.now() - this.#startedMs < startingMs,
         writtenAtMs: this.#writtenAtMs,
-        write: (object, status) => writeStatus({ client, gate }, object, status),
-        tell: (object, { reason, message }) => log.info("mesh status", { mesh: readMesh(object).id, reason, message }),
+        write: (object, status) => writeStatus(client, object, status),
+        tell: (object, ready) => {
+          log.info("mesh status", { mesh: readMesh(object).id, reason: ready.reason, message: ready.message });
+          this.#events.record(readyEvent(object, ready));
+        },
       });
     runController({ name: "report-mesh", queue: this.#statuses, log, reconcile });
   }

@@ -6,7 +6,7 @@ export interface Clock {
   now(): number;
   /** The wall clock, for what people and other machines read. */
   date(): Date;
-  /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
+  /** Resolves after `ms`; rejects when the signal aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

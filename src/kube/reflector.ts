@@ -1,0 +1,247 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type BackoffRange, backoffMs } from "../runtime/backoff.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/log.ts";
+import type { KubeClient, ListOptions } from "./client.ts";
+import { isKubeError, KubeError } from "./errors.ts";
+import type { KnowledgeTracker } from "./knowledge.ts";
+import { listPages } from "./list-pages.ts";
+import type { KubeList, KubeObject } from "./object.ts";
+import type { Progress } from "./progress.ts";
+import type { Resource } from "./resource.ts";
+import { compareVersions } from "./resource-version.ts";
+import { BrokenStreamError, type WatchEvent, watchEvents } from "./watch.ts";
+
+/** Where the objects go. A list arrives page by page, so that no more than one page is ever held. */
+export interface ReflectorSink<T extends KubeObject> {
+  beginList(): void;
+  addPage(items: readonly T[]): void;
+  endList(resourceVersion: string, askedAt: number): void;
+  /** The list is taken over and counts as knowledge. */
+  afterList(): void;
+  apply(event: WatchEvent<T>): void;
+  /** The server has a new history: the versions seen so far mean nothing any more. */
+  startOver(): void;
+}
+
+export interface ReflectorOptions<T extends KubeObject> {
+  readonly client: KubeClient;
+  readonly resource: Resource<T>;
+  readonly selection: Pick<ListOptions, "namespace" | "labelSelector" | "fieldSelector">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+  readonly pageSize: number;
+  readonly watchTimeoutSeconds: { readonly min: number; readonly max: number };
+  readonly backoff: BackoffRange;
+  readonly progress: Progress;
+  readonly knowledge: KnowledgeTracker;
+  readonly sink: ReflectorSink<T>;
+}
+
+const pollEveryMs = 30_000;
+/** A stream that lived so long, or brought something new, ends a series of failures. */
+const stableAfterMs = 5_000;
+/** Lists that stay behind for so long are no lagging replica: the server was restored from a backup. */
+const newHistoryAfterMs = 120_000;
+const maxRetryAfterMs = 300_000;
+/** A burst of events may keep other work waiting for so long. */
+const turnMs = 5;
+const listDeadlineMs = 30_000;
+
+/** Lists, then watches, for ever: resumes where it can, lists again where it must, and backs off in between. */
+export class Reflector<T extends KubeObject> {
+  readonly #options: ReflectorOptions<T>;
+  readonly #stopped = new AbortController();
+  /** Ends the current watch or wait, not the loop. */
+  #interrupt = new AbortController();
+  #mustList = true;
+  #failures = 0;
+  /** The stream of this round, once the server has accepted it. */
+  #opened: { readonly at: number; readonly version: string } | undefined;
+  #listedAt: number | undefined;
+  #behindSince: number | undefined;
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options;
+  }
+
+  async run(): Promise<void> {
+    while (!this.#stopped.signal.aborted) {
+      this.#interrupt = new AbortController();
+      this.#opened = undefined;
+      try {
+        if (this.#mustList) await this.#list();
+        if (!this.#mustList) await this.#watch();
+        await this.#afterEnd();
+      } catch (error) {
+        await this.#afterFailure(error);
+      }
+    }
+  }
+
+  /** Lists again at once, without waiting for a backoff to end. */
+  relist(): void {
+    this.#mustList = true;
+    this.#interrupt.abort();
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+    this.#interrupt.abort();
+  }
+
+  async #list(): Promise<void> {
+    const { clock, client, resource, selection, pageSize, sink, knowledge, progress } = this.#options;
+    const askedAt = clock.now();
+    const options = { ...selection, limit: pageSize, deadlineMs: listDeadlineMs, signal: this.#stopped.signal };
+    this.#mustList = false;
+    try {
+      sink.beginList();
+      let version = "";
+      let token: string | undefined;
+      for await (const page of listPages(client, resource, options)) {
+        version ||= this.#acceptVersion(page.metadata.resourceVersion);
+        token = this.#acceptPage(page, token);
+        sink.addPage(page.items);
+      }
+      this.#stopped.signal.throwIfAborted();
+      this.#listedAt = clock.now();
+      sink.endList(version, askedAt);
+      progress.advance(version);
+      knowledge.listed();
+      sink.afterList();
+    } catch (error) {
+      this.#mustList = true;
+      throw error;
+    }
+  }
+
+  /** Refuses a list that is older than what was seen before, unless the server stays there. */
+  #acceptVersion(version: string): string {
+    const { clock, progress, sink, log } = this.#options;
+    if (compareVersions(version, progress.version) >= 0) {
+      this.#behindSince = undefined;
+      return version;
+    }
+    this.#behindSince ??= clock.now();
+    if (clock.now() - this.#behindSince < newHistoryAfterMs)
+      throw this.#failure("list", "the list is older than what was seen before");
+    log.warn("the server's history went back, starting over", { seen: progress.version, listed: version });
+    this.#behindSince = undefined;
+    progress.startOver();
+    sink.startOver();
+    return version;
+  }
+
+  /** A page may hold anything; a token that repeats would lead round in circles. */
+  #acceptPage({ items, metadata }: KubeList<T>, lastToken: string | undefined): string | undefined {
+    const token = metadata.continue;
+    if (token !== undefined && token === lastToken) throw this.#failure("list", "the continue token repeats");
+    const wrong = items.some((item) => !item?.metadata?.name || !item.metadata.resourceVersion);
+    if (wrong) throw this.#failure("list", "a list item without a name or a version");
+    return token;
+  }
+
+  async #watch(): Promise<void> {
+    const { clock, sink, progress, knowledge, selection, client, resource } = this.#options;
+    let turnEnds = clock.now() + turnMs;
+    const events = watchEvents({
+      ...selection,
+      client,
+      resource,
+      clock,
+      signal: this.#interrupt.signal,
+      resourceVersion: progress.version,
+      timeoutSeconds: this.#timeoutSeconds(),
+      onOpen: () => {
+        this.#opened = { at: clock.now(), version: progress.version };
+        knowledge.watching();
+      },
+    });
+    for await (const event of events) {
+      sink.apply(event);
+      if (this.#interrupted()) return;
+      if (clock.now() < turnEnds) continue;
+      await nextTurn();
+      turnEnds = clock.now() + turnMs;
+    }
+  }
+
+  #timeoutSeconds(): number {
+    const { random, watchTimeoutSeconds } = this.#options;
+    const { min, max } = watchTimeoutSeconds;
+    return Math.round(min + random() * (max - min));
+  }
+
+  async #afterEnd(): Promise<void> {
+    if (this.#stopped.signal.aborted) return;
+    this.#options.knowledge.interrupted();
+    if (this.#interrupted() || this.#countFailure() === "stable") return;
+    await this.#pause(this.#backoffMs());
+  }
+
+  async #afterFailure(error: unknown): Promise<void> {
+    if (this.#stopped.signal.aborted) return;
+    this.#options.knowledge.interrupted();
+    if (this.#interrupted()) return;
+    const failure = this.#asKubeError(error);
+    if (failure instanceof BrokenStreamError || isKubeError(failure, "gone", "not-found")) this.#mustList = true;
+    this.#countFailure();
+    this.#options.log.debug("list or watch failed", { error: failure.message, failures: this.#failures });
+    if (failure.kind === "forbidden" && failure.verb === "watch") return this.#poll();
+    this.#options.knowledge.failed(failure);
+    await this.#pause(Math.max(this.#backoffMs(), Math.min(failure.retryAfterMs ?? 0, maxRetryAfterMs)));
+  }
+
+  /** Lists may be allowed where watches are not. If lists are refused too, the next one says so. */
+  async #poll(): Promise<void> {
+    const { clock, knowledge } = this.#options;
+    const sinceList = this.#listedAt === undefined ? pollEveryMs : clock.now() - this.#listedAt;
+    this.#mustList = true;
+    if (sinceList >= pollEveryMs) return;
+    this.#failures = 0;
+    knowledge.polling();
+    await this.#pause(pollEveryMs - sinceList);
+  }
+
+  /** A stream that brought news ends a series of failures too, but not if it makes us list again. */
+  #countFailure(): "stable" | "unstable" {
+    const { clock, progress } = this.#options;
+    const opened = this.#opened;
+    const stable = opened !== undefined && clock.now() - opened.at >= stableAfterMs;
+    const news = opened !== undefined && compareVersions(progress.version, opened.version) > 0;
+    this.#failures = stable || (news && !this.#mustList) ? 0 : this.#failures + 1;
+    return stable ? "stable" : "unstable";
+  }
+
+  #backoffMs(): number {
+    const { backoff, random } = this.#options;
+    return backoffMs(backoff, Math.max(0, this.#failures - 1), random);
+  }
+
+  #interrupted(): boolean {
+    return this.#interrupt.signal.aborted;
+  }
+
+  async #pause(ms: number): Promise<void> {
+    try {
+      await this.#options.clock.sleep(ms, this.#interrupt.signal);
+    } catch {
+      // Asked to go on at once, or stopped.
+    }
+  }
+
+  #asKubeError(error: unknown): KubeError {
+    if (error instanceof KubeError) return error;
+    const stack = error instanceof Error ? error.stack : String(error);
+    this.#options.log.error("unexpected failure of list or watch", { stack });
+    return this.#failure("watch", "unexpected failure");
+  }
+
+  #failure(verb: "list" | "watch", detail: string): KubeError {
+    const { client, resource } = this.#options;
+    const name = resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`;
+    return new KubeError({ kind: "server", cluster: client.cluster, verb, resource: name, detail });
+  }
+}

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { createLimit, mapLimited } from "./limit.ts";
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+test("never more than the limit run at once, results keep their order, and all get done", async () => {
+  let running = 0;
+  let most = 0;
+  const results = await mapLimited([5, 3, 9, 1, 7, 2], 2, async (turns) => {
+    most = Math.max(most, ++running);
+    for (let i = 0; i < turns; i++) await turn();
+    running--;
+    return turns * 10;
+  });
+  expect(results).toEqual([50, 30, 90, 10, 70, 20]);
+  expect(most).toBe(2);
+});
+
+test("a failure is thrown, gives its place back, and nothing more is begun", async () => {
+  const begun: number[] = [];
+  const run = mapLimited([1, 2, 3, 4], 1, async (item) => {
+    begun.push(item);
+    if (item === 2) throw new Error("two");
+  });
+  await expect(run).rejects.toThrow("two");
+  expect(begun).toEqual([1, 2]);
+  const limit = createLimit(1);
+  await expect(limit(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  expect(await limit(async () => "next")).toBe("next");
+});
+
+test("a limit below one is refused", () => {
+  expect(() => createLimit(0)).toThrow("at least 1");
+  expect(() => createLimit(Number.NaN)).toThrow("at least 1");
+});
