@@ -39,15 +39,21 @@ const isTest = (path: string): boolean => path.endsWith(".test.ts");
 function brokenImports({ path, text }: SourceFile): string[] {
   const layer = layerOf(path);
   if (!layer || isTest(path)) return [];
-  const allowed = mayImport[layer];
-  if (!allowed) return [`${path}: the layer ${layer} is not in the picture`];
+  if (!mayImport[layer]) return [`${path}: the layer ${layer} is not in the picture`];
   return importsIn(text).flatMap((target) => {
-    const other = target.startsWith(".") ? layerOf(resolve(path, target)) : undefined;
-    if (target.endsWith("/package.json") && layer === "cli") return [];
-    if (target.startsWith(".") && !other) return [`${path} imports ${target}, which is outside src`];
-    if (other && other !== layer && !allowed.includes(other)) return [`${path}: ${layer} must not import ${other}`];
-    return layer === "core" && !other ? [`${path}: core must not import ${target}`] : [];
+    const problem = target.startsWith(".")
+      ? wrongNeighbour(path, target)
+      : layer === "core" && `must not import ${target}`;
+    return problem ? [`${path}: ${problem}`] : [];
   });
+}
+
+function wrongNeighbour(path: string, target: string): string | undefined {
+  const layer = layerOf(path) ?? "";
+  if (layer === "cli" && target.endsWith("/package.json")) return undefined;
+  const other = layerOf(resolve(path, target));
+  if (!other) return `imports ${target}, which is outside src`;
+  return other === layer || mayImport[layer]?.includes(other) ? undefined : `${layer} must not import ${other}`;
 }
 
 function importsIn(text: string): string[] {
