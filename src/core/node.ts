@@ -2,6 +2,7 @@ import type { Cidr } from "./cidr.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { NodeName, PublicKey } from "./ids.ts";
 import type { SkipReason } from "./reasons.ts";
+import { sameTexts } from "./texts.ts";
 
 /** What a Node object says about the mesh, as text: a value that does not parse is a fact too. */
 export interface NodeFacts {
@@ -43,8 +44,4 @@ export function sameNodeFacts(a: NodeFacts, b: NodeFacts): boolean {
     sameTexts(a.externalIps, b.externalIps) &&
     sameTexts(a.internalIps, b.internalIps)
   );
-}
-
-function sameTexts(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((text, index) => text === b[index]);
 }

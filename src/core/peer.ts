@@ -1,6 +1,7 @@
 import { type Cidr, compareCidrs } from "./cidr.ts";
 import { type Endpoint, sameEndpoint } from "./endpoint.ts";
 import type { ClusterName, MeshId, NodeName, PeerName, PublicKey } from "./ids.ts";
+import { sameTexts } from "./texts.ts";
 
 /** A Peer as we want it in a target. */
 export interface Peer {
@@ -86,8 +87,4 @@ function byFirstOwner(a: Peer, b: Peer): number {
   const left = `${a.owners[0]} ${a.name}`;
   const right = `${b.owners[0]} ${b.name}`;
   return left < right ? -1 : left > right ? 1 : 0;
-}
-
-function sameTexts(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((text, index) => text === b[index]);
 }

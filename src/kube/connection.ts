@@ -39,7 +39,7 @@ export class Connection implements Transport {
     this.#http1 = new Http1(config.server, () => this.#connect(["http/1.1"], async (socket) => socket));
     this.#http2Options = {
       server: config.server,
-      pingAfterMs: options.pingAfterMs ?? 3_000,
+      pingAfterMs: options.pingAfterMs ?? 2_000,
       pingTimeoutMs: options.pingTimeoutMs ?? 3_000,
       onChange: () => this.#sessionChanged(),
     };
