@@ -11,7 +11,7 @@ const maxAttempts = 4;
 export interface ConnectionOptions {
   /** Name lookup, TCP, TLS and the first settings together. Default 10 s. */
   readonly connectTimeoutMs?: number;
-  /** Default 3 s. */
+  /** Default 2 s. */
   readonly pingAfterMs?: number;
   /** Default 3 s. */
   readonly pingTimeoutMs?: number;
