@@ -1,0 +1,49 @@
+import type { Call } from "./call.ts";
+import { forbidden, StatusError, unauthorized } from "./status.ts";
+
+export interface User {
+  readonly username: string;
+  readonly groups: readonly string[];
+}
+
+const publicPaths: readonly string[] = ["/healthz", "/livez", "/readyz", "/version"];
+
+/** The bearer tokens that a cluster accepts. Whoever has one may do everything. */
+export class Authentication {
+  readonly #tokens = new Set<string>();
+
+  add(token: string): void {
+    this.#tokens.add(token);
+  }
+
+  revoke(token: string): void {
+    this.#tokens.delete(token);
+  }
+
+  /** Throws `Unauthorized` for a token that is not known, `Forbidden` for none at all. */
+  check(call: Call): void {
+    if (call.token !== undefined) {
+      if (!this.#tokens.has(call.token)) throw unauthorized();
+      return;
+    }
+    if (!publicPaths.some((path) => call.path === path || call.path.startsWith(`${path}/`))) throw anonymous(call);
+  }
+
+  get user(): User {
+    return { username: "sandbox-admin", groups: ["system:masters", "system:authenticated"] };
+  }
+}
+
+function anonymous({ method, path, route, verb }: Call): StatusError {
+  const who = 'User "system:anonymous" cannot';
+  if (!route) return nonResourceForbidden(`${who} ${method.toLowerCase()} path "${path}"`);
+  const scope = route.namespace ? `in the namespace "${route.namespace}"` : "at the cluster scope";
+  const what = `${who} ${verb ?? method.toLowerCase()} resource "${route.plural}" in API group "${route.group}" ${scope}`;
+  return forbidden(route, route.name ?? "", what);
+}
+
+function nonResourceForbidden(what: string): StatusError {
+  const message = `forbidden: ${what}`;
+  const head = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure" } as const;
+  return new StatusError({ ...head, message, reason: "Forbidden", details: {}, code: 403 });
+}
