@@ -1,0 +1,57 @@
+import { spawnSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+
+/** The CLI as a person runs it, without a terminal and outside a pod. */
+function run(...words: string[]): { code: number | null; stdout: string; stderr: string } {
+  const env = { PATH: process.env.PATH ?? "" };
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["src/bin/cli.ts", ...words], {
+    encoding: "utf8",
+    env,
+  });
+  return { code: status, stdout, stderr };
+}
+
+describe("the demo", () => {
+  it("joins the clusters it was asked for and says so in JSON alone", () => {
+    const { code, stdout } = run("demo", "--once", "--clusters", "4", "--nodes", "2", "-o", "json");
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ready: true,
+      clusters: ["a", "b", "c", "d"].map((letter) => ({ name: `cluster-${letter}`, nodes: 2, peers: 6 })),
+    });
+  });
+
+  it("tells a person what happens, without colour where there is no terminal", () => {
+    const { code, stdout } = run("demo", "--once", "--clusters", "2", "--nodes", "1");
+    expect(code).toBe(0);
+    expect(stdout).toContain("cluster-b   + peer  my-mesh--cluster-a--cluster-a-1");
+    expect(stdout).toMatch(/CLUSTER {5}NODES {3}PEERS\ncluster-a {3}1 {7}1\n/);
+    expect(stdout).not.toContain("\u001b");
+  });
+});
+
+describe("a wrong command line", () => {
+  it.each<[string, string[], RegExp]>([
+    ["an unknown command", ["dmo"], /unknown command 'dmo'/],
+    ["an unknown flag", ["demo", "--twice"], /unknown option '--twice'/],
+    ["a number that is none", ["sandbox", "--clusters", "many"], /must be a whole number/],
+    ["a mesh of one cluster", ["demo", "--clusters", "1"], /at least two clusters/],
+    ["an operator without a cluster", ["operator"], /Outside a pod, give --kubeconfig FILE/],
+    ["a kubeconfig that is not there", ["operator", "--kubeconfig", "nowhere"], /cannot read nowhere/],
+    [
+      "a kubeconfig that is none",
+      ["operator", "--kubeconfig", "package.json"],
+      /package.json cannot be used:\n {2}current-context/,
+    ],
+    [
+      "a licence that is none",
+      ["operator", "--kubeconfig-allow", "everything"],
+      /known are insecure-tls, proxy, loopback/,
+    ],
+  ])("with %s ends with 2 and says what to do", (_, words, expected) => {
+    const { code, stderr } = run(...words);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(expected);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+});
