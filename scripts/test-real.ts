@@ -71,7 +71,8 @@ function readResults(file: string): Results {
 function tallyOf(server: string, { testResults }: Results): Tally {
   const own = testResults
     .flatMap(({ assertionResults }) => assertionResults)
-    .filter(({ ancestorTitles, status }) => ancestorTitles[0] === `contract on ${server}` && status !== "skipped");
+    .filter(({ ancestorTitles: [suite, part] }) => suite === server && part === "contract")
+    .filter(({ status }) => status !== "skipped");
   return { server, cases: own.length, passed: own.filter(({ status }) => status === "passed").length };
 }
 

@@ -52,7 +52,7 @@ export class ApiServer {
     try {
       if (await this.#failsFirst(call, request, answer)) return;
       this.#options.authentication.check(call);
-      if (call.verb === "watch" && call.route?.served) return this.#watch(call, request, answer);
+      if (call.verb === "watch" && call.route && isServed(call.route)) return this.#watch(call, request, answer);
       const reply = await this.#reply(call, request);
       await this.#finish(call, { request, answer, reply });
     } catch (error) {

@@ -28,9 +28,9 @@ export class Listener {
   async start(): Promise<void> {
     if (this.#server) return;
     const server = this.#create();
-    this.#server = server;
     server.listen(this.#port, "127.0.0.1");
     await once(server, "listening");
+    this.#server = server;
     this.#port = (server.address() as AddressInfo).port;
   }
 
@@ -57,6 +57,7 @@ export class Listener {
       allowHTTP1: true,
       cert: certificatePem,
       key: keyPem,
+      http1Options: { keepAliveTimeout: 120_000 },
       settings: { maxConcurrentStreams: 1000 },
     });
     server.on("request", (request, response) => {

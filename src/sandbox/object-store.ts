@@ -74,6 +74,11 @@ export class ObjectStore {
     return found;
   }
 
+  /** An object that has no namespace, or undefined when there is none. */
+  find(served: ServedResource, name: string): WireObject | undefined {
+    return this.collection(served.storedAs).get(name);
+  }
+
   create(served: ServedResource, object: WireObject, options: WriteOptions = {}): WireObject {
     if (object.metadata.resourceVersion) throw versionOnCreate();
     if (served.namespaced) this.#requireLivingNamespace(served, object);
@@ -102,7 +107,9 @@ export class ObjectStore {
       this.drop(served, previous);
       return { object: next, created: false };
     }
-    return { object: this.#put(served, next), created: false };
+    const stored = this.#put(served, next);
+    if (stored.metadata.deletionTimestamp) this.#termination.settle();
+    return { object: stored, created: false };
   }
 
   remove(served: ServedResource, ref: ObjectRef, options: RemoveOptions = {}): Removed {

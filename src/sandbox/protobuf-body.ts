@@ -78,8 +78,8 @@ const accessSpec: Message = {
 const leaseSpec: Message = {
   1: ["holderIdentity", "text"],
   2: ["leaseDurationSeconds", "integer"],
-  3: ["acquireTime", "time"],
-  4: ["renewTime", "time"],
+  3: ["acquireTime", "micro-time"],
+  4: ["renewTime", "micro-time"],
   5: ["leaseTransitions", "integer"],
 };
 
@@ -93,7 +93,7 @@ const event: Message = {
   7: ["lastTimestamp", "time"],
   8: ["count", "integer"],
   9: ["type", "text"],
-  10: ["eventTime", "time"],
+  10: ["eventTime", "micro-time"],
   12: ["action", "text"],
   13: ["related", { one: objectReference }],
   14: ["reportingComponent", "text"],

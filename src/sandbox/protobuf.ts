@@ -8,6 +8,7 @@ export type FieldType =
   | "integer"
   | "boolean"
   | "time"
+  | "micro-time"
   | "text-map"
   | "bytes-map"
   | { readonly one: Message }
@@ -38,7 +39,9 @@ function decodeField(value: number | Buffer, type: FieldType, before: unknown): 
   if (typeof type === "object") return decodeNested(value, type, before);
   switch (type) {
     case "time":
-      return decodeTime(value);
+      return decodeTime(value, false);
+    case "micro-time":
+      return decodeTime(value, true);
     case "texts":
       return [...listOf(before), value.toString()];
     case "text-map":
@@ -63,13 +66,13 @@ function decodeEntry(bytes: Buffer, encoding: "utf8" | "base64"): Record<string,
   return { [text(1, "utf8")]: text(2, encoding) };
 }
 
-function decodeTime(bytes: Buffer): string | undefined {
+function decodeTime(bytes: Buffer, micro: boolean): string | undefined {
   const parts = [...partsOf(bytes)];
   const seconds = Number(parts.find((part) => part.field === 1)?.value ?? 0);
   const nanos = Number(parts.find((part) => part.field === 2)?.value ?? 0);
   if (seconds === 0) return undefined;
   const iso = new Date(seconds * 1000).toISOString().slice(0, 19);
-  return nanos === 0 ? `${iso}Z` : `${iso}.${String(Math.floor(nanos / 1000)).padStart(6, "0")}Z`;
+  return micro ? `${iso}.${String(Math.floor(nanos / 1000)).padStart(6, "0")}Z` : `${iso}Z`;
 }
 
 export function* partsOf(bytes: Buffer): Generator<Part> {

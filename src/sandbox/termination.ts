@@ -5,6 +5,7 @@ import type { WireObject } from "./wire-object.ts";
 
 /** What ending a namespace or a definition needs of the store. */
 export interface TerminationPort {
+  find(served: ServedResource, name: string): WireObject | undefined;
   everything(): Iterable<readonly [ServedResource, readonly WireObject[]]>;
   remove(served: ServedResource, ref: WireObject["metadata"], options: RemoveOptions): unknown;
   drop(served: ServedResource, object: WireObject): unknown;
@@ -13,7 +14,7 @@ export interface TerminationPort {
 /** Empties namespaces and definitions that are being deleted, and takes them away once they are empty. */
 export class Termination {
   readonly #store: TerminationPort;
-  readonly #ending = new Map<string, readonly [ServedResource, WireObject]>();
+  readonly #ending = new Map<string, readonly [ServedResource, name: string]>();
   #settling = false;
 
   constructor(store: TerminationPort) {
@@ -22,23 +23,24 @@ export class Termination {
 
   begin(served: ServedResource, object: WireObject): void {
     if (!holdsOthers(served)) return;
-    this.#ending.set(`${served.storedAs}/${object.metadata.name}`, [served, object]);
+    const { name } = object.metadata;
+    this.#ending.set(`${served.storedAs}/${name}`, [served, name]);
     this.settle();
   }
 
   settle(): void {
     if (this.#settling || this.#ending.size === 0) return;
     this.#settling = true;
-    for (const [key, [served, object]] of [...this.#ending]) {
-      if (!this.#emptied(served, object)) continue;
+    for (const [key, [served, name]] of [...this.#ending]) {
+      const object = this.#store.find(served, name);
+      if (object && (!this.#emptied(served, object) || hasForeignFinalizer(object))) continue;
       this.#ending.delete(key);
-      this.#store.drop(served, object);
+      if (object) this.#store.drop(served, object);
     }
     this.#settling = false;
   }
 
   #emptied(served: ServedResource, object: WireObject): boolean {
-    if (hasForeignFinalizer(object)) return false;
     for (const [ownResource, content] of this.#contents(served, object)) {
       this.#store.remove(ownResource, content.metadata, { graceSeconds: 0 });
     }

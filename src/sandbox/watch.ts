@@ -31,14 +31,18 @@ export interface WatchOptions {
   readonly revision: () => number;
 }
 
-const batchBytes = 64 * 1024;
+const batchBytes = 128 * 1024;
 const longestQueue = 200_000;
+/** How many sent items may stay at the front of the queue before it is cut. */
+const sparedSlots = 10_000;
+const nothing = Buffer.alloc(0);
 const garbage = Buffer.from('{"type":"MODI<html>\u0000\n');
 
 /** One open watch: a queue of events on their way to one client. */
 export class Watch {
   readonly #options: WatchOptions;
   #queue: (StoredEvent | Buffer)[] = [];
+  #head = 0;
   #sentEvents = 0;
   #headersSent = false;
   #scheduled = false;
@@ -146,14 +150,8 @@ export class Watch {
   }
 
   #pump(): void {
-    let next = 0;
-    while (next < this.#queue.length && this.#isFlowing()) {
-      const batch: Buffer[] = [];
-      next = this.#fill(batch, next);
-      this.#write(batch);
-    }
-    if (next > 0) this.#queue = this.#queue.slice(next);
-    if (!this.#ending || this.#queue.length > 0 || !this.#isFlowing()) return;
+    while (this.#head < this.#queue.length && this.#isFlowing()) this.#write(this.#nextBatch());
+    if (!this.#ending || this.#head < this.#queue.length || !this.#isFlowing()) return;
     this.#closed = true;
     this.#options.sink.end();
   }
@@ -168,19 +166,27 @@ export class Watch {
     return !this.#closed && !this.#stalled && !this.#blocked;
   }
 
-  #fill(batch: Buffer[], start: number): number {
-    let next = start;
-    let bytes = 0;
-    while (next < this.#queue.length && bytes < batchBytes && !this.#fault) {
-      const item = this.#queue[next];
-      next += 1;
-      for (const chunk of item === undefined || Buffer.isBuffer(item) ? [item] : this.#framesOf(item)) {
-        if (!chunk) continue;
+  #nextBatch(): readonly Buffer[] {
+    const batch: Buffer[] = [];
+    for (let bytes = 0; this.#head < this.#queue.length && bytes < batchBytes && !this.#fault; ) {
+      const item = this.#next();
+      for (const chunk of Buffer.isBuffer(item) ? [item] : this.#framesOf(item)) {
         batch.push(chunk);
         bytes += chunk.length;
       }
     }
-    return next;
+    return batch;
+  }
+
+  #next(): StoredEvent | Buffer {
+    const item = this.#queue[this.#head] ?? nothing;
+    this.#queue[this.#head] = nothing;
+    this.#head += 1;
+    if (this.#head === this.#queue.length || this.#head >= sparedSlots) {
+      this.#queue = this.#queue.slice(this.#head);
+      this.#head = 0;
+    }
+    return item;
   }
 
   #framesOf(event: StoredEvent): readonly Buffer[] {
