@@ -61,7 +61,7 @@ export async function send(request: ServerRequest, answer: ServerAnswer, reply: 
   answer.end(payload);
 }
 
-function isGone(request: ServerRequest, answer: ServerAnswer): boolean {
+export function isGone(request: ServerRequest, answer: ServerAnswer): boolean {
   return isHttp2(request) ? answer.stream === undefined || answer.stream.destroyed : request.socket.destroyed;
 }
 

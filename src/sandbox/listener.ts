@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from "node:http2";
-import type { AddressInfo } from "node:net";
-import type { TLSSocket } from "node:tls";
+import type { AddressInfo, Socket } from "node:net";
 import type { ServingCertificate } from "./certificates.ts";
 import type { ServerAnswer, ServerRequest } from "./exchange.ts";
 
@@ -11,7 +10,7 @@ export type RequestHandler = (request: ServerRequest, answer: ServerAnswer) => P
 export class Listener {
   readonly #certificate: ServingCertificate;
   readonly #handler: RequestHandler;
-  readonly #sockets = new Set<TLSSocket>();
+  readonly #sockets = new Set<Socket>();
   readonly #sessions = new Set<ServerHttp2Session>();
   #server: Http2SecureServer | undefined;
   #port = 0;
@@ -65,6 +64,8 @@ export class Listener {
       answer.on("error", () => undefined);
       this.#handler(request, answer).catch(() => answer.destroy());
     });
+    // A client may stop in the middle of its TLS handshake: the bare connection counts too.
+    track(server, "connection", this.#sockets);
     track(server, "secureConnection", this.#sockets);
     track(server, "session", this.#sessions);
     server.on("sessionError", () => undefined);

@@ -1,5 +1,5 @@
 import { type Call, faultSubject } from "./call.ts";
-import { breakOff, type ServerAnswer, type ServerRequest } from "./exchange.ts";
+import { breakOff, isGone, type ServerAnswer, type ServerRequest } from "./exchange.ts";
 import type { Faults } from "./faults.ts";
 import { renderOptions } from "./handlers.ts";
 import type { ObjectStore } from "./object-store.ts";
@@ -59,10 +59,15 @@ export function startWatch(start: WatchStart): Watch {
 const lastBookmarkMs = 2000;
 
 function keepGoing(
-  { call, store, answer, faults, bookmarkEveryMs }: WatchStart,
+  { call, request, store, answer, faults, bookmarkEveryMs }: WatchStart,
   watch: Watch,
   query: WatchQuery,
 ): void {
+  // The client may have left while a fault delayed the answer; its close will not be told again.
+  if (isGone(request, answer)) {
+    watch.abandoned();
+    return;
+  }
   const storedAs = call.route?.served?.storedAs ?? "";
   const leave = [store.collection(storedAs).history.subscribe(watch), faults.subscribe(() => watch.checkFaults())];
   const bookmarks = setInterval(() => watch.bookmark(), bookmarkEveryMs);

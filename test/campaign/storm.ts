@@ -16,7 +16,7 @@ export interface StormOptions {
 
 /** Happens to every cluster, all the time. */
 const weather: readonly FaultRule[] = [
-  { match: { verb: "list" }, probability: 0.15, do: { kind: "latency", ms: 80 } },
+  { probability: 0.15, do: { kind: "latency", ms: 80 } },
   { probability: 0.05, do: { kind: "refuse" } },
   ...[401, 403, 409, 410, 429, 500, 503, 504].map(
     (code): FaultRule => ({
