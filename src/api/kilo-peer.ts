@@ -32,6 +32,8 @@ export function readPeer(object: PeerObject): PeerRecord {
   const notes = object.metadata.annotations ?? {};
   const held: HeldPeer = {
     name: object.metadata.name as PeerName,
+    uid: object.metadata.uid ?? "",
+    resourceVersion: object.metadata.resourceVersion ?? "",
     instance: marks[labels.instance] ?? "",
     mesh: marks[labels.mesh] ?? "",
     source: clusterName(marks[labels.source] ?? ""),

@@ -1,12 +1,12 @@
 import type { PeerChange } from "./diff.ts";
 
 /**
- * The changes of one target in phases: what adds routes, then what takes routes away, then what goes.
- * A route that moves is on two Peers for a moment, never on none.
+ * What to write now: what adds routes, else what takes routes away, else what goes. The rest is for the plans that
+ * follow, when these writes are done: a route that moves is on two Peers for a moment, never on none.
  */
-export function orderChanges(changes: readonly PeerChange[]): PeerChange[][] {
-  const phases = [changes.filter(adds), changes.filter(shrinks), changes.filter(({ action }) => action === "delete")];
-  return phases.filter((phase) => phase.length > 0);
+export function nextPhase(changes: readonly PeerChange[]): readonly PeerChange[] {
+  const phases = [changes.filter(adds), changes.filter(shrinks), changes];
+  return phases.find((phase) => phase.length > 0) ?? [];
 }
 
 const adds = (change: PeerChange): boolean => change.action !== "delete" && !shrinks(change);

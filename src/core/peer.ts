@@ -22,6 +22,9 @@ export interface Peer {
 /** A Peer that a target holds, ours or not, as text: people write them too. */
 export interface HeldPeer {
   readonly name: PeerName;
+  readonly uid: string;
+  /** What was judged: a write that follows from it is refused when somebody was faster. */
+  readonly resourceVersion: string;
   readonly instance: string;
   readonly mesh: string;
   readonly source: ClusterName;

@@ -19,7 +19,9 @@ import type { ClusterView, World } from "./world.ts";
 const mesh = aMesh(2);
 
 /** Both targets hold what the plan says, and the last run of each is reported. */
-function synced(change: { one?: Partial<ClusterView>; two?: Partial<ClusterView>; failures?: string[] } = {}) {
+function synced(
+  change: { one?: Partial<ClusterView>; two?: Partial<ClusterView>; failures?: string[]; pending?: number } = {},
+) {
   const nodes = [[aNode(1, 0), aNode(1, 1)], [aNode(2, 0)]] as const;
   const bare = aWorld({ meshes: [mesh], views: nodes.map((list) => aView(list)) });
   const views = nodes.map((list, index) =>
@@ -28,8 +30,10 @@ function synced(change: { one?: Partial<ClusterView>; two?: Partial<ClusterView>
   const [one, two] = [{ ...views[0], ...change.one } as ClusterView, { ...views[1], ...change.two } as ClusterView];
   const world: World = aWorld({ meshes: [mesh], views: [one, two] });
   const report = (target: number): TargetReport => ({
+    meshes: world.meshes,
     plan: planTarget(world, conn(target)),
     failures: change.failures ?? [],
+    pending: change.pending ?? 0,
   });
   const reports = new Map([1, 2].map((target) => [conn(target), report(target)]));
   return meshStatus({ world, connected: connected(mesh), reports });
@@ -61,6 +65,17 @@ describe("the status of a mesh", () => {
 
   it("is not ready when a write failed", () => {
     expect(ready(synced({ failures: ["create x: forbidden"] }))).toMatchObject({ reason: "WritesFailed" });
+  });
+
+  it("is not ready while changes wait for the next phase", () => {
+    expect(ready(synced({ pending: 1 }))).toMatchObject({ status: "False", reason: "Syncing" });
+  });
+
+  it("is not ready on the word of a run that saw an earlier spec", () => {
+    const world = aWorld({ meshes: [mesh], views: [aView([aNode(1, 0)]), aView([aNode(2, 0)])] });
+    const stale = { meshes: [], plan: planTarget(world, conn(1)), failures: [], pending: 0 };
+    const reports = new Map([1, 2].map((target) => [conn(target), stale]));
+    expect(ready(meshStatus({ world, connected: connected(mesh), reports }))).toMatchObject({ reason: "Syncing" });
   });
 
   it("names the reason of skipped nodes, with examples", () => {

@@ -8,9 +8,13 @@ import { type ConnectedMesh, nodesBehind, type World } from "./world.ts";
 
 /** What the last run of a target came to. */
 export interface TargetReport {
+  /** What the plan was made from: a report of an earlier spec says nothing of the present one. */
+  readonly meshes: World["meshes"];
   readonly plan: Plan;
-  /** In our words, one per write that failed. */
+  /** In our words, one per write that was refused. */
   readonly failures: readonly string[];
+  /** Changes that wait for the next phase. */
+  readonly pending: number;
 }
 
 export interface ClusterStatus {
@@ -54,8 +58,8 @@ export function meshStatus(input: MeshStatusInput): MeshStatus {
 
 /** A mesh that cannot be used as it is: every problem named at once. Its Peers stay as they are. */
 export function refusedStatus(generation: number, problems: readonly MeshProblem[]): MeshStatus {
-  const message = problems.map(({ field, message: text }) => `${field}: ${text}`).join("; ");
-  const verdict: Verdict = { status: "False", reason: "Invalid", message };
+  const texts = problems.map(({ field, message }) => `${field}: ${message}`);
+  const verdict = notReady("Invalid", texts);
   return {
     observedGeneration: generation,
     clusters: [],
@@ -128,6 +132,7 @@ function sourcePlan(
 }
 
 const mostExamples = 5;
+const longestMessage = 4096;
 
 function skippedRows(skipped: readonly SkippedNode[]): SkippedStatus[] {
   const reasons = [...new Set(skipped.map(({ reason }) => reason))].sort();
@@ -138,7 +143,7 @@ function skippedRows(skipped: readonly SkippedNode[]): SkippedStatus[] {
 }
 
 /** Ready means: every cluster known, every target synced, every write done, nothing held back. */
-function readiness({ connected, reports }: MeshStatusInput, clusters: readonly ClusterStatus[]): Verdict {
+function readiness({ world, connected, reports }: MeshStatusInput, clusters: readonly ClusterStatus[]): Verdict {
   const unknown = clusters.filter(({ state }) => state === "Unknown");
   if (unknown.length > 0)
     return notReady(
@@ -148,14 +153,16 @@ function readiness({ connected, reports }: MeshStatusInput, clusters: readonly C
   const targets = [...connected.connections].flatMap(([name, connection]) =>
     connection.state === "connected" ? [{ name, report: reports.get(connection.id) }] : [],
   );
-  const waiting = targets.filter(({ report }) => report?.plan.state !== "known");
+  const failed = targets.flatMap(({ name, report }) => (report?.failures ?? []).map((text) => `${name}: ${text}`));
+  if (failed.length > 0) return notReady("WritesFailed", failed);
+  const isDone = (report: TargetReport | undefined): boolean =>
+    report?.meshes === world.meshes && report.plan.state === "known" && report.pending === 0;
+  const waiting = targets.filter(({ report }) => !isDone(report));
   if (waiting.length > 0)
     return notReady(
       "Syncing",
       waiting.map(({ name }) => name),
     );
-  const failed = targets.flatMap(({ name, report }) => (report?.failures ?? []).map((text) => `${name}: ${text}`));
-  if (failed.length > 0) return notReady("WritesFailed", failed);
   const taken = targets.flatMap(({ name, report }) => takenIn(report).map((peer) => `${name}: ${peer}`));
   if (taken.length > 0) return notReady("KeyTaken", taken);
   const peers = clusters.reduce((sum, cluster) => sum + cluster.registeredPeers, 0);
@@ -169,5 +176,5 @@ function takenIn(report: TargetReport | undefined): string[] {
 function notReady(reason: string, details: readonly string[]): Verdict {
   const shown = details.slice(0, mostExamples).join("; ");
   const more = details.length > mostExamples ? `; and ${details.length - mostExamples} more` : "";
-  return { status: "False", reason, message: shown + more };
+  return { status: "False", reason, message: (shown + more).slice(0, longestMessage) };
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { MeshRecord } from "../api/cluster-mesh.ts";
 import type { ConnectionId, MeshId } from "../core/ids.ts";
 import type { Mesh } from "../core/mesh.ts";
@@ -12,6 +13,11 @@ import { done, type Outcome, waiting } from "../runtime/outcome.ts";
 export interface Topology {
   readonly meshes: readonly ConnectedMesh[];
   readonly refused: ReadonlySet<MeshId>;
+}
+
+/** True when nothing changed that a plan could see. */
+export function sameTopology(a: Topology, b: Topology): boolean {
+  return isDeepStrictEqual([a.meshes, a.refused], [b.meshes, b.refused]);
 }
 
 export interface ConnectPorts {

@@ -13,7 +13,8 @@ export async function lead(
   { gate, ...outside }: OperatorPorts & { readonly gate: WriteGate },
   signal: AbortSignal,
 ): Promise<void> {
-  const ports = behind(gate, outside);
+  const mayWrite = (deadlineMs: number): boolean => !signal.aborted && gate.mayWrite(deadlineMs);
+  const ports = behind({ mayWrite }, outside);
   const { client, clock, log } = ports;
   await bootstrapCrd({ ...ports, signal });
   const instance = config.instance || (await instanceOf(client, signal));

@@ -22,9 +22,10 @@ import type { Clock } from "../runtime/clock.ts";
 import { runController } from "../runtime/controller.ts";
 import type { Part } from "../runtime/lifecycle.ts";
 import type { Logger } from "../runtime/log.ts";
+import { done, type Outcome } from "../runtime/outcome.ts";
 import { WorkQueue } from "../runtime/queue.ts";
 import { applyChanges } from "./apply.ts";
-import { connectClusters, type Topology } from "./connect-clusters.ts";
+import { connectClusters, sameTopology, type Topology } from "./connect-clusters.ts";
 import { observe } from "./observe.ts";
 import { readyEvent } from "./ready-event.ts";
 import { reportMesh } from "./report-mesh.ts";
@@ -121,16 +122,18 @@ export class Operator {
   }
 
   #runTargets(): void {
-    const reconcile = (target: ConnectionId) =>
-      syncTarget(target, {
-        observe: () => this.#observe(target),
-        apply: async (id, phases) => {
+    const reconcile = async (target: ConnectionId): Promise<Outcome> => {
+      if (!this.#registry.get(target)) return done;
+      return syncTarget(target, {
+        observe: (id) => this.#observe(id),
+        apply: async (id, changes) => {
           const connection = this.#registry.get(id);
-          return connection ? applyChanges(phases, { ...this.#options, connection }) : [];
+          return connection ? applyChanges(changes, { ...this.#options, connection }) : ["not connected"];
         },
         record: (id, report) => this.#record(id, report),
         prove: (source) => this.#registry.get(source)?.proveAbsence(),
       });
+    };
     runController({ name: "sync-target", queue: this.#targets, log: this.#options.log, reconcile });
   }
 
@@ -174,6 +177,7 @@ export class Operator {
   }
 
   #settle(topology: Topology): void {
+    if (this.#topology && sameTopology(this.#topology, topology)) return;
     this.#topology = topology;
     const open = new Set(this.#registry.ids());
     for (const id of this.#reports.keys()) if (!open.has(id)) this.#reports.delete(id);
@@ -184,7 +188,7 @@ export class Operator {
   #record(target: ConnectionId, report: TargetReport): void {
     this.#reports.set(target, report);
     this.#wakeReports((connected) => isIn(connected, target));
-    if (this.#registry.isLeaving(target)) this.#connects.add("clusters");
+    if (this.#registry.isLeaving(target) && this.#isEmpty(target)) this.#connects.add("clusters");
   }
 
   #meshChanged({ key, before, after }: Change<MeshRecord>): void {

@@ -1,6 +1,6 @@
 import { diffPeers, type PeerChange } from "../core/diff.ts";
 import type { ConnectionId } from "../core/ids.ts";
-import { orderChanges } from "../core/order.ts";
+import { nextPhase } from "../core/order.ts";
 import type { HeldPeer } from "../core/peer.ts";
 import { type KnownPlan, planTarget } from "../core/plan.ts";
 import type { TargetReport } from "../core/status.ts";
@@ -8,31 +8,38 @@ import type { World } from "../core/world.ts";
 import { done, failed, type Outcome, waiting } from "../runtime/outcome.ts";
 
 export interface SyncPorts {
-  /** The world at this moment, from memory; undefined before the list of meshes is known. */
-  readonly observe: () => World | undefined;
-  /** Writes the phases one after the other and returns what failed, in our words. */
-  readonly apply: (target: ConnectionId, phases: readonly (readonly PeerChange[])[]) => Promise<readonly string[]>;
+  /** The world at this moment, from memory; undefined while this target may not be planned. */
+  readonly observe: (target: ConnectionId) => World | undefined;
+  /** Writes the changes and returns what was refused, in our words. */
+  readonly apply: (target: ConnectionId, changes: readonly PeerChange[]) => Promise<readonly string[]>;
   readonly record: (target: ConnectionId, report: TargetReport) => void;
   /** Asks a cluster for the list that can prove what is held back. */
   readonly prove: (source: ConnectionId) => void;
 }
 
 const lookAgainMs = 30_000;
+/** Two device resets within milliseconds can cost a session seconds; Kilo gets this long to digest a phase. */
+const betweenPhasesMs = 200;
 
-/** Makes one target hold what the plan says. Everything up to the first write happens in one tick. */
+/**
+ * Brings one target a phase nearer to what the plan says. Everything up to the first write happens in one tick, and
+ * what follows a phase is planned anew: late writes never act on an old view.
+ */
 export async function syncTarget(target: ConnectionId, ports: SyncPorts): Promise<Outcome> {
-  const world = ports.observe();
-  if (!world) return waiting("meshes unknown", lookAgainMs);
+  const world = ports.observe(target);
+  if (!world) return waiting("not to be planned yet", lookAgainMs);
   const plan = planTarget(world, target);
   if (plan.state === "unknown") {
-    ports.record(target, { plan, failures: [] });
+    ports.record(target, { meshes: world.meshes, plan, failures: [], pending: 0 });
     return waiting("target unknown", lookAgainMs);
   }
   const changes = diffPeers(plan, oursIn(world, target));
-  const failures = await ports.apply(target, orderChanges(changes));
-  ports.record(target, { plan, failures });
+  const phase = nextPhase(changes);
+  const failures = await ports.apply(target, phase);
+  const pending = changes.length - phase.length;
+  ports.record(target, { meshes: world.meshes, plan, failures, pending });
   for (const { proof } of plan.kept) if (proof) ports.prove(proof);
-  return outcomeOf(plan, failures);
+  return outcomeOf(plan, failures, pending);
 }
 
 function oursIn(world: World, target: ConnectionId): HeldPeer[] {
@@ -40,9 +47,10 @@ function oursIn(world: World, target: ConnectionId): HeldPeer[] {
   return held?.state === "known" ? held.items.filter(({ instance }) => instance === world.instance) : [];
 }
 
-function outcomeOf(plan: KnownPlan, failures: readonly string[]): Outcome {
+function outcomeOf({ kept }: KnownPlan, failures: readonly string[], pending: number): Outcome {
   const [first] = failures;
   if (first !== undefined) return failed(new Error(`${failures.length} writes failed, first: ${first}`));
-  const waits = plan.kept.flatMap(({ afterMs }) => afterMs ?? []);
-  return waits.length > 0 ? waiting("withdrawal held", Math.min(...waits)) : done;
+  if (pending > 0) return waiting("next phase", betweenPhasesMs);
+  if (kept.length === 0) return done;
+  return waiting("withdrawal held", Math.min(...kept.map(({ afterMs }) => afterMs ?? lookAgainMs)));
 }

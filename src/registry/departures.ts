@@ -40,7 +40,9 @@ export class Departures {
 
   /** Who left and when that is proven; 0 is proven. What was proven long ago is forgotten. */
   current(nowMs: number): Departure[] {
-    for (const [name, { sinceMs }] of this.#leaving) if (nowMs - sinceMs > rememberMs) this.#leaving.delete(name);
+    for (const [name, leaving] of this.#leaving) {
+      if (nowMs - leaving.sinceMs > rememberMs && this.#afterMs(leaving, nowMs) === 0) this.#leaving.delete(name);
+    }
     return [...this.#leaving].map(([name, leaving]) => ({ name, afterMs: this.#afterMs(leaving, nowMs) }));
   }
 
