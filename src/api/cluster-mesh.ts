@@ -1,6 +1,6 @@
 import { type Cidr, parseCidr } from "../core/cidr.ts";
 import { clusterName, type MeshId, meshId } from "../core/ids.ts";
-import { type Mesh, type MeshEntry, type MeshProblem, overlapsWithin } from "../core/mesh.ts";
+import { type Mesh, type MeshEntry, type MeshProblem, type Networks, overlapsWithin } from "../core/mesh.ts";
 import type { KubeObject } from "../kube/object.ts";
 import type { Resource } from "../kube/resource.ts";
 import { group, reconcileTrigger, version } from "./names.ts";
@@ -65,31 +65,48 @@ export function isMeshEdit(before: MeshRecord | undefined, after: MeshRecord | u
 
 function identityOf({ metadata }: ClusterMeshObject): Omit<Mesh, "entries"> {
   const namespace = metadata.namespace ?? "";
-  return { id: meshId(namespace, metadata.name), namespace, name: metadata.name, generation: metadata.generation ?? 0 };
+  return {
+    id: meshId(namespace, metadata.name),
+    namespace,
+    name: metadata.name,
+    generation: metadata.generation ?? 0,
+    createdAt: metadata.creationTimestamp ?? "",
+  };
 }
 
 function readEntry(entry: ClusterMeshEntry, field: string, problems: MeshProblem[]): MeshEntry | undefined {
-  const cidr = (name: string, text: string): Cidr[] => {
-    const parsed = parseCidr(text);
-    if (!parsed) problems.push({ field: `${field}.${name}`, message: `${JSON.stringify(text)} is not a CIDR` });
-    return parsed ? [parsed] : [];
-  };
-  const podCidrs = entry.podCIDRs.flatMap((text, index) => cidr(`podCIDRs[${index}]`, text));
-  const [wireguardCidr] = cidr("wireguardCIDR", entry.wireguardCIDR);
-  const service = entry.serviceCIDR ? cidr("serviceCIDR", entry.serviceCIDR) : [];
-  const additional = (entry.additionalCIDRs ?? []).flatMap((text, index) => cidr(`additionalCIDRs[${index}]`, text));
+  const networks = readNetworks(entry, field, problems);
   const reach = entry.local ? "local" : entry.kubeconfigSecretRef;
   if (!reach) problems.push({ field, message: "needs local: true or a kubeconfigSecretRef" });
-  if (!reach || !wireguardCidr) return undefined;
+  if (!reach || !networks) return undefined;
   return {
     name: clusterName(entry.name),
     reach,
-    podCidrs,
-    wireguardCidr,
-    clusterWide: [...service, ...additional],
+    networks,
     wireguardPort: entry.wireguardPort,
     keepaliveSeconds: entry.persistentKeepalive ?? 0,
   };
+}
+
+/** An entry with both forms is read as the flat one. */
+function readNetworks(entry: ClusterMeshEntry, field: string, problems: MeshProblem[]): Networks | undefined {
+  const cidrs = (name: string, texts: readonly string[]): Cidr[] =>
+    texts.flatMap((text, index) => {
+      const parsed = parseCidr(text);
+      const path = `${field}.${name}${texts.length > 1 || name.endsWith("s") ? `[${index}]` : ""}`;
+      if (!parsed) problems.push({ field: path, message: `${JSON.stringify(text)} is not a CIDR` });
+      return parsed ?? [];
+    });
+  if (entry.allowedNetworks) return { form: "flat", allowed: cidrs("allowedNetworks", entry.allowedNetworks) };
+  if (!entry.podCIDRs || !entry.wireguardCIDR) {
+    problems.push({ field, message: "needs allowedNetworks, or podCIDRs and wireguardCIDR" });
+    return undefined;
+  }
+  const pods = cidrs("podCIDRs", entry.podCIDRs);
+  const [wireguard] = cidrs("wireguardCIDR", [entry.wireguardCIDR]);
+  const service = cidrs("serviceCIDR", entry.serviceCIDR ? [entry.serviceCIDR] : []);
+  const additional = cidrs("additionalCIDRs", entry.additionalCIDRs ?? []);
+  return wireguard && { form: "typed", pods, wireguard, clusterWide: [...service, ...additional] };
 }
 
 function problemsAmong(entries: readonly ClusterMeshEntry[]): MeshProblem[] {

@@ -22,6 +22,7 @@ export function readNode(node: NodeObject): NodeFacts {
     key: said[nodeAnnotations.key] ?? "",
     clustermeshEndpoint: said[nodeAnnotations.clustermeshEndpoint] ?? "",
     forceEndpoint: said[nodeAnnotations.forceEndpoint] ?? "",
+    kiloEndpoint: said[nodeAnnotations.kiloEndpoint] ?? "",
     externalIps: addressesOf(node, "ExternalIP"),
     internalIps: addressesOf(node, "InternalIP"),
   };

@@ -19,6 +19,7 @@ export const nodeAnnotations = {
   key: "kilo.squat.ai/key",
   clustermeshEndpoint: "kilo.squat.ai/clustermesh-endpoint",
   forceEndpoint: "kilo.squat.ai/force-endpoint",
+  kiloEndpoint: "kilo.squat.ai/endpoint",
 } as const;
 
 /** The Go operator's Lease: it keeps the two from writing at once during a rolling upgrade. */

@@ -12,31 +12,48 @@ const secretRef = z
   })
   .describe("Secret in the namespace of the ClusterMesh. Not needed for the local cluster.");
 
-const entry = z.object({
-  name: z
-    .string()
-    .max(63)
-    .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/)
-    .describe("Name of the cluster, unique in this mesh."),
-  local: z.boolean().optional().describe("True for the cluster that the operator runs in."),
-  kubeconfigSecretRef: secretRef.optional(),
-  podCIDRs: z.array(z.string()).min(1).describe("Networks of the cluster's pods."),
-  wireguardCIDR: z.string().describe("Network of Kilo's WireGuard addresses (kg --subnet)."),
-  serviceCIDR: z.string().optional().describe("Network of the cluster's Services."),
-  additionalCIDRs: z.array(z.string()).optional().describe("Further networks behind the cluster's nodes."),
-  wireguardPort: z
-    .int()
-    .min(1)
-    .max(65535)
-    .default(51820)
-    .describe("UDP port of WireGuard on nodes that are reached by their external IP."),
-  persistentKeepalive: z
-    .int()
-    .min(0)
-    .max(65535)
-    .optional()
-    .describe("Seconds. More than 0 lets Kilo follow a node whose address changes; the mesh's largest value counts."),
-});
+const bothForms = [
+  {
+    rule: "has(self.allowedNetworks) || (has(self.podCIDRs) && has(self.wireguardCIDR))",
+    message: "needs allowedNetworks, or podCIDRs and wireguardCIDR",
+  },
+];
+
+const entry = z
+  .object({
+    name: z
+      .string()
+      .max(63)
+      .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/)
+      .describe("Name of the cluster, unique in this mesh."),
+    local: z.boolean().optional().describe("True for the cluster that the operator runs in."),
+    kubeconfigSecretRef: secretRef.optional(),
+    allowedNetworks: z
+      .array(z.string())
+      .min(1)
+      .optional()
+      .describe("Flat form: all networks of the cluster. Counts alone where it is given."),
+    podCIDRs: z.array(z.string()).min(1).optional().describe("Typed form: networks of the cluster's pods."),
+    wireguardCIDR: z.string().optional().describe("Typed form: network of Kilo's WireGuard addresses (kg --subnet)."),
+    serviceCIDR: z.string().optional().describe("Typed form: network of the cluster's Services."),
+    additionalCIDRs: z
+      .array(z.string())
+      .optional()
+      .describe("Typed form: further networks behind the cluster's nodes."),
+    wireguardPort: z
+      .int()
+      .min(1)
+      .max(65535)
+      .default(51820)
+      .describe("UDP port of WireGuard on nodes that are reached by their external IP."),
+    persistentKeepalive: z
+      .int()
+      .min(0)
+      .max(65535)
+      .optional()
+      .describe("Seconds. More than 0 lets Kilo follow a node whose address changes; the mesh's largest value counts."),
+  })
+  .meta({ "x-kubernetes-validations": bothForms });
 
 export const clusterMeshSpec = z.object({
   clusters: z

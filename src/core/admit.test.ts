@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { aKey, aMesh, aNode } from "../../test/support/build.ts";
-import { admitNode, admitNodes } from "./admit.ts";
+import { admitNode } from "./admit.ts";
+import { declaredNetworks } from "./mesh.ts";
 import type { MeshNode, NodeFacts } from "./node.ts";
 
 const entry = aMesh(2, { additionalCIDRs: ["172.16.1.0/24"] }).entries[0];
@@ -29,22 +30,26 @@ describe("a node is skipped", () => {
   ])("with %s when its facts are %j", (reason, overrides) => {
     expect(admit(overrides)).toMatchObject({ kind: "skipped", reason });
   });
-
-  it("with WGIPDuplicate when another node, first by name, has its WireGuard IP with any prefix", () => {
-    const twin = aNode(1, 1, { wireguardIp: "10.200.1.1/32" });
-    const judged = admitNodes(entry, [twin, aNode(1, 0)]);
-    expect(judged.map((node) => (node.kind === "skipped" ? node.reason : node.name))).toEqual([
-      "c1-n0",
-      "WGIPDuplicate",
-    ]);
-  });
 });
 
 describe("an admitted node", () => {
-  it("routes its pods, its WireGuard host address, and those of its own addresses that the entry declares", () => {
+  it("has its pods, its WireGuard host address, and those of its own addresses that the entry declares", () => {
     const node = admitted({ internalIps: ["172.16.1.1", "172.31.0.1", "nonsense"] });
-    expect(node.routes.map(({ text }) => text)).toEqual(["10.1.0.0/24", "10.200.1.1/32", "172.16.1.1/32"]);
+    expect(node.pods.map(({ text }) => text)).toEqual(["10.1.0.0/24"]);
+    expect(node.wireguard.text).toBe("10.200.1.1/32");
+    expect(node.hosts.map(({ text }) => text)).toEqual(["172.16.1.1/32"]);
     expect(node.publicKey).toBe(aKey("c1-n0"));
+  });
+
+  it("of the flat form has all its own addresses", () => {
+    const networks = { form: "flat", allowed: declaredNetworks(entry) } as const;
+    const node = admitNode({ ...entry, networks }, aNode(1, 0, { internalIps: ["172.16.1.1", "172.31.0.1"] }));
+    expect(node.kind === "admitted" && node.hosts.map(({ text }) => text)).toEqual(["172.16.1.1/32", "172.31.0.1/32"]);
+  });
+
+  it("that nothing outside leads to roams, with the endpoint Kilo tells its neighbours", () => {
+    const node = admitted({ forceEndpoint: "", kiloEndpoint: "192.168.0.7:51820" });
+    expect(node).toMatchObject({ roams: true, endpoint: { host: { ip: "192.168.0.7" }, port: 51820 } });
   });
 
   it.each<[string, Partial<NodeFacts>]>([

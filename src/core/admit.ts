@@ -1,65 +1,65 @@
 import { type Cidr, contains, containsIp, hostRoute, parseCidr, parseHostInCidr, parseIp } from "./cidr.ts";
 import { type Endpoint, endpointAt, parseEndpoint } from "./endpoint.ts";
 import { publicKey } from "./ids.ts";
-import type { MeshEntry } from "./mesh.ts";
+import { declaredNetworks, type MeshEntry, podNetworks, wireguardNetworks } from "./mesh.ts";
 import type { MeshNode, NodeFacts, SkippedNode } from "./node.ts";
-import { uniqueRoutes } from "./peer.ts";
 import type { SkipReason } from "./reasons.ts";
-
-/** The nodes of one entry, each admitted or skipped with the first reason that holds. Order of input does not matter. */
-export function admitNodes(entry: MeshEntry, nodes: readonly NodeFacts[]): (MeshNode | SkippedNode)[] {
-  const seen = new Set<string>();
-  return [...nodes]
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .map((facts) => {
-      const node = admitNode(entry, facts);
-      if (node.kind === "skipped") return node;
-      const route = wireguardRoute(facts)?.text ?? "";
-      if (seen.has(route)) return skip(facts, "WGIPDuplicate");
-      seen.add(route);
-      return node;
-    });
-}
 
 /** The checks of the Go operator in its order; the first that fails names the reason. */
 export function admitNode(entry: MeshEntry, facts: NodeFacts): MeshNode | SkippedNode {
   const podCidr = parseCidr(facts.podCidrs[0] ?? "");
   if (!podCidr) return skip(facts, "NodeNoPodCIDR");
-  if (!entry.podCidrs.some((declared) => contains(declared, podCidr))) return skip(facts, "NodePodCIDROutOfRange");
+  if (!isInside(podNetworks(entry), podCidr)) return skip(facts, "NodePodCIDROutOfRange");
   if (facts.wireguardIp === "") return skip(facts, "NodeNoWireguardIP");
   const wireguard = parseHostInCidr(facts.wireguardIp);
   if (!wireguard) return skip(facts, "WGIPInvalid");
-  if (!containsIp(entry.wireguardCidr, wireguard)) return skip(facts, "WGIPOutOfRange");
+  if (!wireguardNetworks(entry).some((network) => containsIp(network, wireguard))) return skip(facts, "WGIPOutOfRange");
   if (facts.key === "") return skip(facts, "NodeNoPublicKey");
   const key = publicKey(facts.key);
   if (!key) return skip(facts, "NodeKeyInvalid");
-  const endpoint = endpointOf(entry, facts);
-  if (typeof endpoint === "string") return skip(facts, endpoint);
-  return { kind: "admitted", name: facts.name, publicKey: key, endpoint, routes: routesOf(entry, facts) };
+  const reached = reachOf(entry, facts);
+  if (typeof reached === "string") return skip(facts, reached);
+  const pods = facts.podCidrs.flatMap((text) => parseCidr(text) ?? []);
+  return {
+    kind: "admitted",
+    name: facts.name,
+    publicKey: key,
+    ...reached,
+    pods: pods.filter((cidr) => isInside(podNetworks(entry), cidr)),
+    wireguard: hostRoute(wireguard),
+    hosts: hostsOf(entry, facts),
+  };
 }
 
-/** The first source that is set wins and is final: a malformed one is a reason, never a fall-through. */
-function endpointOf(entry: MeshEntry, facts: NodeFacts): Endpoint | SkipReason {
+type Reach = Pick<MeshNode, "endpoint" | "roams">;
+
+/**
+ * The first source that is set wins and is final: a malformed one is a reason, never a fall-through. A node that nothing
+ * outside leads to roams: its own endpoint stands in until it has come to us.
+ */
+function reachOf(entry: MeshEntry, facts: NodeFacts): Reach | SkipReason {
   const declared = facts.clustermeshEndpoint || facts.forceEndpoint;
-  if (declared) return parseEndpoint(declared) ?? "NodeEndpointInvalid";
+  const endpoint = declared ? parseEndpoint(declared) : externalEndpoint(entry, facts);
+  if (endpoint) return { endpoint, roams: false };
+  if (declared) return "NodeEndpointInvalid";
+  const own = parseEndpoint(facts.kiloEndpoint);
+  return own ? { endpoint: own, roams: true } : "NodeNoEndpoint";
+}
+
+function externalEndpoint({ wireguardPort }: MeshEntry, facts: NodeFacts): Endpoint | undefined {
   const addresses = facts.externalIps.flatMap((text) => parseIp(text) ?? []);
   const address = addresses.find(({ family }) => family === 4) ?? addresses[0];
-  return address ? endpointAt(address, entry.wireguardPort) : "NodeNoEndpoint";
+  return address && endpointAt(address, wireguardPort);
 }
 
-/** Pod CIDRs, the WireGuard IP, and the node's own addresses that the entry declares. Canonical, sorted, each once. */
-function routesOf(entry: MeshEntry, facts: NodeFacts): Cidr[] {
-  const declared = [...entry.podCidrs, ...entry.clusterWide];
-  const pods = facts.podCidrs.flatMap((text) => parseCidr(text) ?? []);
+/** Typed form: only what the entry declares. Flat form: all of them, as the Go operator does. */
+function hostsOf(entry: MeshEntry, facts: NodeFacts): Cidr[] {
   const hosts = facts.internalIps.flatMap((text) => parseIp(text) ?? []).map(hostRoute);
-  const own = [...pods, ...hosts].filter((cidr) => declared.some((network) => contains(network, cidr)));
-  return uniqueRoutes([...own, wireguardRoute(facts) ?? []].flat());
+  return entry.networks.form === "flat" ? hosts : hosts.filter((host) => isInside(declaredNetworks(entry), host));
 }
 
-function wireguardRoute(facts: NodeFacts): Cidr | undefined {
-  const address = parseHostInCidr(facts.wireguardIp);
-  return address && hostRoute(address);
-}
+const isInside = (networks: readonly Cidr[], cidr: Cidr): boolean =>
+  networks.some((network) => contains(network, cidr));
 
 function skip(facts: NodeFacts, reason: SkipReason): SkippedNode {
   return { kind: "skipped", name: facts.name, reason };

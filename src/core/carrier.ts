@@ -1,20 +1,33 @@
-import type { Cidr } from "./cidr.ts";
+import { type Cidr, contains } from "./cidr.ts";
+import type { JudgedSource } from "./judge.ts";
+import type { KeptPeer } from "./kept.ts";
 import type { MeshNode } from "./node.ts";
 import type { HeldPeer } from "./peer.ts";
 
+/** The networks of an entry that no node owns. Flat form: those in which no node has anything of its own. */
+export function clusterWideOf({ entry: { networks }, admitted }: JudgedSource): readonly Cidr[] {
+  if (networks.form === "typed") return networks.clusterWide;
+  const own = admitted.flatMap(({ pods, wireguard, hosts }) => [...pods, wireguard, ...hosts]);
+  return networks.allowed.filter((network) => !own.some((cidr) => contains(network, cidr)));
+}
+
 /**
- * The node whose Peer carries the cluster-wide networks: the one that carries them already, else the first by name.
- * A network can ride on exactly one Peer, and moving it costs every node of the target a session.
+ * The node whose Peer carries the cluster-wide networks: the one that carries them already, else the first by name. None
+ * while a Peer of this source that is kept carries them: a network can ride on exactly one Peer, and moving it costs every
+ * node of the target a session.
  */
 export function carrierOf(
-  nodes: readonly MeshNode[],
-  clusterWide: readonly Cidr[],
+  source: JudgedSource,
   heldByKey: ReadonlyMap<string, HeldPeer>,
+  kept: readonly KeptPeer[],
 ): MeshNode | undefined {
-  if (clusterWide.length === 0) return undefined;
-  const carries = ({ publicKey }: MeshNode): boolean => {
-    const held = heldByKey.get(publicKey);
-    return held !== undefined && clusterWide.some(({ text }) => held.allowedIps.includes(text));
-  };
-  return nodes.find(carries) ?? nodes[0];
+  const networks = clusterWideOf(source);
+  if (networks.length === 0) return undefined;
+  const carries = (held: HeldPeer | undefined): boolean =>
+    held !== undefined && networks.some(({ text }) => held.allowedIps.includes(text));
+  const carried = source.admitted.find(({ publicKey }) => carries(heldByKey.get(publicKey)));
+  if (carried) return carried;
+  const isOfSource = ({ held }: KeptPeer): boolean =>
+    held.source === source.source && held.owners.includes(source.mesh) && carries(held);
+  return kept.some(isOfSource) ? undefined : source.admitted[0];
 }

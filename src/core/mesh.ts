@@ -6,14 +6,22 @@ export interface SecretRef {
   readonly key: string;
 }
 
+/** The networks of a cluster in one of the two forms that v1alpha1 has. */
+export type Networks =
+  | {
+      readonly form: "typed";
+      readonly pods: readonly Cidr[];
+      readonly wireguard: Cidr;
+      /** Networks no single node owns: the service CIDR and the additional ones. */
+      readonly clusterWide: readonly Cidr[];
+    }
+  | { readonly form: "flat"; readonly allowed: readonly Cidr[] };
+
 /** One cluster of a mesh, as its author declared it. */
 export interface MeshEntry {
   readonly name: ClusterName;
   readonly reach: "local" | SecretRef;
-  readonly podCidrs: readonly Cidr[];
-  readonly wireguardCidr: Cidr;
-  /** Networks no single node owns: the service CIDR and the additional ones. */
-  readonly clusterWide: readonly Cidr[];
+  readonly networks: Networks;
   readonly wireguardPort: number;
   readonly keepaliveSeconds: number;
 }
@@ -23,6 +31,8 @@ export interface Mesh {
   readonly namespace: string;
   readonly name: string;
   readonly generation: number;
+  /** RFC 3339: of two meshes that claim one network, the older has it. */
+  readonly createdAt: string;
   readonly entries: readonly MeshEntry[];
 }
 
@@ -37,13 +47,24 @@ export function meshKeepaliveSeconds(mesh: Mesh): number {
   return Math.max(0, ...mesh.entries.map((entry) => entry.keepaliveSeconds));
 }
 
-export function declaredCidrs(entry: MeshEntry): readonly Cidr[] {
-  return [...entry.podCidrs, entry.wireguardCidr, ...entry.clusterWide];
+/** Where a node's pod CIDR has to lie. */
+export function podNetworks({ networks }: MeshEntry): readonly Cidr[] {
+  return networks.form === "typed" ? networks.pods : networks.allowed;
+}
+
+/** Where a node's WireGuard IP has to lie. */
+export function wireguardNetworks({ networks }: MeshEntry): readonly Cidr[] {
+  return networks.form === "typed" ? [networks.wireguard] : networks.allowed;
+}
+
+export function declaredNetworks({ networks }: MeshEntry): readonly Cidr[] {
+  if (networks.form === "flat") return networks.allowed;
+  return [...networks.pods, networks.wireguard, ...networks.clusterWide];
 }
 
 /** Every pair of declared networks of one mesh that overlap, each named once. */
 export function overlapsWithin(mesh: Mesh): MeshProblem[] {
-  const all = mesh.entries.flatMap((entry) => declaredCidrs(entry).map((cidr) => ({ entry: entry.name, cidr })));
+  const all = mesh.entries.flatMap((entry) => declaredNetworks(entry).map((cidr) => ({ entry: entry.name, cidr })));
   return all.flatMap((a, index) =>
     all
       .slice(index + 1)

@@ -13,6 +13,8 @@ export interface NodeFacts {
   readonly key: string;
   readonly clustermeshEndpoint: string;
   readonly forceEndpoint: string;
+  /** Where Kilo itself tells the node's neighbours to reach it. */
+  readonly kiloEndpoint: string;
   readonly externalIps: readonly string[];
   readonly internalIps: readonly string[];
 }
@@ -23,7 +25,12 @@ export interface MeshNode {
   readonly name: NodeName;
   readonly publicKey: PublicKey;
   readonly endpoint: Endpoint;
-  readonly routes: readonly Cidr[];
+  /** True when nothing says where the node can be reached from outside; it has to come to us first. */
+  readonly roams: boolean;
+  readonly pods: readonly Cidr[];
+  readonly wireguard: Cidr;
+  /** The node's own addresses that may be routed. */
+  readonly hosts: readonly Cidr[];
 }
 
 export interface SkippedNode {
@@ -40,6 +47,7 @@ export function sameNodeFacts(a: NodeFacts, b: NodeFacts): boolean {
     a.key === b.key &&
     a.clustermeshEndpoint === b.clustermeshEndpoint &&
     a.forceEndpoint === b.forceEndpoint &&
+    a.kiloEndpoint === b.kiloEndpoint &&
     sameTexts(a.podCidrs, b.podCidrs) &&
     sameTexts(a.externalIps, b.externalIps) &&
     sameTexts(a.internalIps, b.internalIps)

@@ -1,18 +1,30 @@
+import { type Cidr, overlaps, parseCidr } from "./cidr.ts";
 import type { PeerChange } from "./diff.ts";
 
 /**
- * What to write now: what adds routes, else what takes routes away, else what goes. The rest is for the plans that
- * follow, when these writes are done: a route that moves is on two Peers for a moment, never on none.
+ * What to write now. A route that moves is on two Peers for a moment, never on none: what releases a route waits until
+ * the Peer that takes it over has been written. The rest waits for the plans that follow.
  */
 export function nextPhase(changes: readonly PeerChange[]): readonly PeerChange[] {
-  const phases = [changes.filter(adds), changes.filter(shrinks), changes];
-  return phases.find((phase) => phase.length > 0) ?? [];
+  const gains = changes.flatMap((change) => gainedBy(change).map((route) => ({ change, route })));
+  const now = changes.filter((change) => {
+    const released = releasedBy(change).flatMap((text) => parseCidr(text) ?? []);
+    return !released.some((route) => gains.some((gain) => gain.change !== change && overlaps(gain.route, route)));
+  });
+  // Peers that exchange routes wait for each other: then all at once.
+  return now.length > 0 ? now : changes;
 }
 
-const adds = (change: PeerChange): boolean => change.action !== "delete" && !shrinks(change);
+function gainedBy(change: PeerChange): readonly Cidr[] {
+  if (change.action === "create") return change.peer.routes;
+  if (change.action !== "update") return [];
+  const before = new Set(change.held.allowedIps);
+  return change.peer.routes.filter(({ text }) => !before.has(text));
+}
 
-function shrinks(change: PeerChange): boolean {
-  if (change.action !== "update") return false;
-  const after = new Set(change.peer.routes.map(({ text }) => text));
-  return change.held.allowedIps.some((text) => !after.has(text));
+function releasedBy(change: PeerChange): readonly string[] {
+  if (change.action === "create") return [];
+  if (change.action === "delete") return change.held.allowedIps;
+  const after = new Set(change.action === "shrink" ? change.routes : change.peer.routes.map(({ text }) => text));
+  return change.held.allowedIps.filter((text) => !after.has(text));
 }

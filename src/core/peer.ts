@@ -64,18 +64,17 @@ function samePeerMarks(peer: Peer, held: HeldPeer): boolean {
  * One Peer per public key, with the union of routes and owners. WireGuard keeps one entry per key: a second Peer with
  * the same key would take the routes of the first away. Settings are the first owner's, keepalive the largest.
  */
-export function mergeByPublicKey(peers: readonly Peer[]): Peer[] {
-  const byKey = new Map<PublicKey, Peer>();
+export function mergeByPublicKey<P extends Peer>(peers: readonly P[]): P[] {
+  const byKey = new Map<PublicKey, P>();
   for (const peer of [...peers].sort(byFirstOwner)) {
     const first = byKey.get(peer.publicKey);
-    byKey.set(peer.publicKey, first ? union(first, peer) : peer);
+    byKey.set(peer.publicKey, first ? { ...first, ...union(first, peer) } : peer);
   }
   return [...byKey.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function union(first: Peer, other: Peer): Peer {
+function union(first: Peer, other: Peer): Pick<Peer, "keepaliveSeconds" | "owners" | "routes"> {
   return {
-    ...first,
     keepaliveSeconds: Math.max(first.keepaliveSeconds, other.keepaliveSeconds),
     owners: [...new Set([...first.owners, ...other.owners])].sort(),
     routes: uniqueRoutes([...first.routes, ...other.routes]),

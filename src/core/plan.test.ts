@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { aKey, aMesh, aNode, aView, aWorld, conn, heldAs, known, planOf, unknown } from "../../test/support/build.ts";
 import { diffPeers } from "./diff.ts";
-import { nodeName } from "./ids.ts";
+import { meshId, nodeName, type PeerName } from "./ids.ts";
+import { strippedGraceMs } from "./kept.ts";
 import type { NodeFacts } from "./node.ts";
 import type { HeldPeer } from "./peer.ts";
 import { planTarget } from "./plan.ts";
@@ -122,6 +123,69 @@ describe("what changes in a target that holds the plan", () => {
     expect(plan.kept).toMatchObject([{ reason: "NodeNotReady" }]);
   });
 
+  it("is a deletion when Kilo has stayed away from a node for minutes", () => {
+    const bare = aNode(1, 1, { key: "", wireguardIp: "" });
+    const strippedMs = new Map([[bare.name, strippedGraceMs]]);
+    const { changes } = afterSync({ one: { nodes: known([aNode(1, 0), bare]), strippedMs } });
+    expect(changes).toMatchObject([{ action: "delete", held: { node: "c1-n1" } }]);
+  });
+
+  it.each<[string, Partial<NodeFacts>]>([
+    ["loses its external address", { forceEndpoint: "" }],
+    ["gets an endpoint annotation that is none", { forceEndpoint: "nonsense" }],
+    ["loses its pod CIDR", { podCidrs: [] }],
+  ])("is nothing when a living node %s", (_, facts) => {
+    const { changes, plan } = afterSync({ one: { nodes: known([aNode(1, 0), aNode(1, 1, facts)]) } });
+    expect(changes).toEqual([]);
+    expect(plan.kept).toMatchObject([{ reason: "NodeNotReady" }]);
+  });
+
+  it("is a deletion when the spec no longer covers a node", () => {
+    const { changes } = afterSync({ one: { nodes: known([aNode(1, 0), aNode(1, 1, { podCidrs: ["10.9.0.0/24"] })]) } });
+    expect(changes).toMatchObject([{ action: "delete", held: { node: "c1-n1" } }]);
+  });
+
+  it("is nothing for the incumbent when a newcomer has its WireGuard IP for a while", () => {
+    const early = aNode(1, 9, { name: nodeName("a-first-by-name"), wireguardIp: aNode(1, 0).wireguardIp });
+    const { changes, plan } = afterSync({ one: { nodes: known([early, ...nodesOf(1)]) } });
+    expect(changes).toMatchObject([{ action: "create", peer: { node: "a-first-by-name" } }]);
+    expect(plan.refused.map(({ claim }) => claim.route.text)).toEqual(["10.200.1.1/32"]);
+  });
+
+  it("is nothing for the routes of an owner of whom nothing is known, on a Peer that another wants too", () => {
+    const other = aMesh(2, { additionalCIDRs: ["192.168.7.0/24"] }, "other");
+    const both = aWorld({ meshes: [mesh, other], views: [aView(nodesOf(1)), aView(nodesOf(2))] });
+    const held = planOf(both, 2).peers.map((peer) => heldAs(peer));
+    const views = [aView(nodesOf(1)), aView(nodesOf(2), { peers: known(held) })];
+    const world = aWorld({ meshes: [mesh], views, overrides: { refused: new Set([other.id]) } });
+    expect(diffPeers(planOf(world, 2), held)).toEqual([]);
+  });
+
+  it("takes a revoked network also from the Peers of a source that cannot be seen", () => {
+    const { held } = afterSync();
+    const views = [aView([], { nodes: unknown }), aView(nodesOf(2), { peers: known(held) })];
+    const plan = planOf(aWorld({ meshes: [aMesh(2)], views }), 2);
+    expect(diffPeers(plan, held)).toMatchObject([
+      { action: "shrink", held: { node: "c1-n0" }, routes: ["10.1.0.0/24", "10.200.1.1/32"] },
+    ]);
+  });
+
+  it("is nothing when only the Peer that is kept carries the service network", () => {
+    const bare = aNode(1, 0, { key: "", wireguardIp: "" });
+    const { changes } = afterSync({ one: { nodes: known([bare, aNode(1, 1)]) } });
+    expect(changes).toEqual([]);
+  });
+
+  it("gives a kept Peer's pod network to the node that has it now", () => {
+    const heir = aNode(1, 5, { podCidrs: ["10.1.1.0/24"] });
+    const departures = [{ name: nodeName("c1-n1"), afterMs: 9000 }];
+    const { changes } = afterSync({ one: { nodes: known([aNode(1, 0), heir]), departures } });
+    expect(changes).toMatchObject([
+      { action: "create", peer: { node: "c1-n5" } },
+      { action: "shrink", held: { node: "c1-n1" }, routes: ["10.200.1.2/32"] },
+    ]);
+  });
+
   it("is a deletion of everything when the mesh is gone", () => {
     expect(afterSync({ meshes: [] }).changes.map(({ action }) => action)).toEqual(["delete", "delete"]);
   });
@@ -165,12 +229,45 @@ describe("a key and a name", () => {
     expect(names.find((name) => /^my-mesh--c1--c1-n0-[0-9a-f]{8}$/.test(name))).toBeDefined();
   });
 
-  it("a Peer that is not ours keeps its key and is left alone", () => {
+  it("a Peer that is not ours keeps its key, and we stay away", () => {
     const foreign = afterSync().held.map((peer) => ({ ...peer, instance: "" }));
-    const { changes, plan } = afterSync({ held: foreign });
+    const { plan } = afterSync({ held: foreign });
     expect(plan.taken).toHaveLength(2);
     expect(plan.peers).toEqual([]);
-    expect(changes.filter(({ action }) => action !== "delete")).toEqual([]);
+  });
+
+  it("a Peer of ours stays when somebody else writes one with its key later", () => {
+    const { held } = afterSync();
+    const foreign = held.map((peer) => ({
+      ...peer,
+      instance: "",
+      name: `theirs-${peer.name}` as PeerName,
+      owners: [],
+    }));
+    const { plan } = afterSync({ held: [...held, ...foreign] });
+    expect(plan.taken).toEqual([]);
+    expect(plan.peers.map(({ name }) => name)).toEqual(held.map(({ name }) => name));
+  });
+
+  it("the kept Peer of a mesh of the same name in another namespace is not taken over", () => {
+    const { held } = afterSync();
+    const theirs = held.map((peer, index) => ({
+      ...peer,
+      allowedIps: [`10.77.${index}.0/24`],
+      owners: [meshId("team-b", "my-mesh")],
+      publicKey: aKey(`b${peer.node}`),
+    }));
+    const world = aWorld({
+      meshes: [mesh],
+      views: [aView(nodesOf(1)), aView(nodesOf(2), { peers: known(theirs) })],
+      overrides: { refused: new Set([meshId("team-b", "my-mesh")]) },
+    });
+    const plan = planOf(world, 2);
+    expect(plan.kept.map(({ held: { name } }) => name)).toEqual(theirs.map(({ name }) => name));
+    expect(plan.peers.map(({ name }) => name)).toEqual([
+      expect.stringMatching(/^my-mesh--c1--c1-n0-[0-9a-f]{8}$/),
+      expect.stringMatching(/^my-mesh--c1--c1-n1-[0-9a-f]{8}$/),
+    ]);
   });
 });
 

@@ -5,31 +5,54 @@ interface Explanation {
   readonly hint: string;
 }
 
+interface SkipExplanation extends Explanation {
+  /**
+   * What becomes of a Peer that the node has already: `withdraw` follows from the spec and is at once; `grace` ends when
+   * Kilo stays away; `keep` because the node lives and we do not know better.
+   */
+  readonly peer: "keep" | "grace" | "withdraw";
+}
+
 /** Why a node is not peered. The Go operator's names where it has one. */
 export const skipReasons = {
-  NodeNoPodCIDR: { waits: true, hint: "The node has no pod CIDR yet; check spec.podCIDRs of the Node." },
+  NodeNoPodCIDR: { waits: true, peer: "keep", hint: "The node has no pod CIDR yet; check spec.podCIDRs of the Node." },
   NodePodCIDROutOfRange: {
     waits: false,
-    hint: "The node's pod CIDR is outside the podCIDRs of its entry; correct the entry or the cluster.",
+    peer: "withdraw",
+    hint: "The node's pod CIDR is outside the networks of its entry; correct the entry or the cluster.",
   },
-  NodeNoWireguardIP: { waits: true, hint: "Kilo has not yet written kilo.squat.ai/wireguard-ip on this node." },
-  WGIPInvalid: { waits: false, hint: "kilo.squat.ai/wireguard-ip is not an address with a prefix length." },
+  NodeNoWireguardIP: {
+    waits: true,
+    peer: "grace",
+    hint: "Kilo has not yet written kilo.squat.ai/wireguard-ip on this node.",
+  },
+  WGIPInvalid: {
+    waits: false,
+    peer: "keep",
+    hint: "kilo.squat.ai/wireguard-ip is not an address with a prefix length.",
+  },
   WGIPOutOfRange: {
     waits: false,
-    hint: "The node's WireGuard IP is outside the wireguardCIDR of its entry; correct the entry or Kilo's --subnet.",
+    peer: "withdraw",
+    hint: "The node's WireGuard IP is outside the networks of its entry; correct the entry or Kilo's --subnet.",
   },
-  WGIPDuplicate: { waits: true, hint: "Another node of this cluster has the same WireGuard IP; Kilo settles that." },
-  NodeNoPublicKey: { waits: true, hint: "Kilo has not yet written kilo.squat.ai/key on this node." },
-  NodeKeyInvalid: { waits: false, hint: "kilo.squat.ai/key is not the base64 of 32 bytes; Kilo ignores such a Peer." },
+  NodeNoPublicKey: { waits: true, peer: "grace", hint: "Kilo has not yet written kilo.squat.ai/key on this node." },
+  NodeKeyInvalid: {
+    waits: false,
+    peer: "keep",
+    hint: "kilo.squat.ai/key is not the base64 of 32 bytes; Kilo ignores such a Peer.",
+  },
   NodeEndpointInvalid: {
     waits: false,
+    peer: "keep",
     hint: "An endpoint annotation of the node is not host:port; correct or remove it.",
   },
   NodeNoEndpoint: {
     waits: false,
+    peer: "keep",
     hint: "Nothing says where the node can be reached: annotate it with kilo.squat.ai/clustermesh-endpoint=HOST:PORT.",
   },
-} as const satisfies Record<string, Explanation>;
+} as const satisfies Record<string, SkipExplanation>;
 
 export type SkipReason = keyof typeof skipReasons;
 

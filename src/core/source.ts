@@ -11,6 +11,8 @@ export interface SourceId {
 export interface Source extends SourceId {
   readonly connected: ConnectedMesh;
   readonly entry: MeshEntry;
+  /** Absent while the entry leads nowhere. */
+  readonly connection?: ConnectionId;
 }
 
 /** Every entry that gives Peers to `target`: the others of each mesh the target is in. */
@@ -18,9 +20,12 @@ export function sourcesOf(meshes: readonly ConnectedMesh[], target: ConnectionId
   return meshes
     .filter((connected) => isIn(connected, target))
     .flatMap((connected) =>
-      connected.mesh.entries
-        .filter((entry) => !leadsTo(connected, entry.name, target))
-        .map((entry) => ({ mesh: connected.mesh.id, source: entry.name, connected, entry })),
+      connected.mesh.entries.flatMap((entry) => {
+        const connection = leadsTo(connected, entry.name);
+        if (connection === target) return [];
+        const source = { mesh: connected.mesh.id, source: entry.name, connected, entry };
+        return [connection ? { ...source, connection } : source];
+      }),
     );
 }
 
@@ -34,10 +39,10 @@ export function affectedTargets(meshes: readonly ConnectedMesh[], source: Connec
 }
 
 export function isIn(connected: ConnectedMesh, id: ConnectionId): boolean {
-  return connected.mesh.entries.some((entry) => leadsTo(connected, entry.name, id));
+  return connected.mesh.entries.some((entry) => leadsTo(connected, entry.name) === id);
 }
 
-function leadsTo({ connections }: ConnectedMesh, name: ClusterName, id: ConnectionId): boolean {
+function leadsTo({ connections }: ConnectedMesh, name: ClusterName): ConnectionId | undefined {
   const connection = connections.get(name);
-  return connection?.state === "connected" && connection.id === id;
+  return connection?.state === "connected" ? connection.id : undefined;
 }

@@ -30,7 +30,7 @@ function synced(
   const [one, two] = [{ ...views[0], ...change.one } as ClusterView, { ...views[1], ...change.two } as ClusterView];
   const world: World = aWorld({ meshes: [mesh], views: [one, two] });
   const report = (target: number): TargetReport => ({
-    meshes: world.meshes,
+    spec: world.spec,
     plan: planTarget(world, conn(target)),
     failures: change.failures ?? [],
     pending: change.pending ?? 0,
@@ -73,7 +73,7 @@ describe("the status of a mesh", () => {
 
   it("is not ready on the word of a run that saw an earlier spec", () => {
     const world = aWorld({ meshes: [mesh], views: [aView([aNode(1, 0)]), aView([aNode(2, 0)])] });
-    const stale = { meshes: [], plan: planTarget(world, conn(1)), failures: [], pending: 0 };
+    const stale = { spec: {}, plan: planTarget(world, conn(1)), failures: [], pending: 0 };
     const reports = new Map([1, 2].map((target) => [conn(target), stale]));
     expect(ready(meshStatus({ world, connected: connected(mesh), reports }))).toMatchObject({ reason: "Syncing" });
   });

@@ -1,5 +1,5 @@
 import type { ConditionNow } from "./conditions.ts";
-import type { ClusterName, ConnectionId } from "./ids.ts";
+import type { ClusterName, ConnectionId, MeshId } from "./ids.ts";
 import type { MeshEntry, MeshProblem } from "./mesh.ts";
 import type { SkippedNode } from "./node.ts";
 import type { Plan, SourcePlan } from "./plan.ts";
@@ -9,7 +9,7 @@ import { type ConnectedMesh, nodesBehind, type World } from "./world.ts";
 /** What the last run of a target came to. */
 export interface TargetReport {
   /** What the plan was made from: a report of an earlier spec says nothing of the present one. */
-  readonly meshes: World["meshes"];
+  readonly spec: World["spec"];
   readonly plan: Plan;
   /** In our words, one per write that was refused. */
   readonly failures: readonly string[];
@@ -153,10 +153,11 @@ function readiness({ world, connected, reports }: MeshStatusInput, clusters: rea
   const targets = [...connected.connections].flatMap(([name, connection]) =>
     connection.state === "connected" ? [{ name, report: reports.get(connection.id) }] : [],
   );
+  const { mesh } = connected;
   const failed = targets.flatMap(({ name, report }) => (report?.failures ?? []).map((text) => `${name}: ${text}`));
   if (failed.length > 0) return notReady("WritesFailed", failed);
   const isDone = (report: TargetReport | undefined): boolean =>
-    report?.meshes === world.meshes && report.plan.state === "known" && report.pending === 0;
+    report?.spec === world.spec && report.plan.state === "known" && report.pending === 0;
   const waiting = targets.filter(({ report }) => !isDone(report));
   if (waiting.length > 0)
     return notReady(
@@ -165,8 +166,34 @@ function readiness({ world, connected, reports }: MeshStatusInput, clusters: rea
     );
   const taken = targets.flatMap(({ name, report }) => takenIn(report).map((peer) => `${name}: ${peer}`));
   if (taken.length > 0) return notReady("KeyTaken", taken);
+  const claims = targets.flatMap(({ name, report }) => heldClaims(report, mesh.id).map((text) => `${name}: ${text}`));
+  if (claims.length > 0) return notReady("ClaimHeld", claims);
+  const kept = targets.flatMap(({ name, report }) =>
+    withdrawalsHeld(report, mesh.id).map((text) => `${name}: ${text}`),
+  );
+  if (kept.length > 0) return notReady("WithdrawalHeld", kept);
   const peers = clusters.reduce((sum, cluster) => sum + cluster.registeredPeers, 0);
   return { status: "True", reason: "Synced", message: `${clusters.length} clusters, ${peers} nodes peered` };
+}
+
+/** Routes that nodes of this mesh want and somebody else has. */
+function heldClaims(report: TargetReport | undefined, mesh: MeshId): string[] {
+  if (report?.plan.state !== "known") return [];
+  const own = new Map(
+    report.plan.peers.filter(({ owners }) => owners.includes(mesh)).map((peer) => [peer.publicKey as string, peer]),
+  );
+  return report.plan.refused.flatMap(({ claim }) => {
+    const peer = own.get(claim.peer);
+    return peer ? [`${claim.route.text} of ${peer.node}`] : [];
+  });
+}
+
+/** Peers of this mesh that seem to be nobody's, while the proof is incomplete. */
+function withdrawalsHeld(report: TargetReport | undefined, mesh: MeshId): string[] {
+  if (report?.plan.state !== "known") return [];
+  return report.plan.kept
+    .filter(({ held, reason }) => reason === "WithdrawalHeld" && held.owners.includes(mesh))
+    .map(({ held }) => held.name);
 }
 
 function takenIn(report: TargetReport | undefined): string[] {

@@ -3,6 +3,7 @@ import type { Mesh } from "./mesh.ts";
 import type { NodeFacts } from "./node.ts";
 import type { HeldPeer } from "./peer.ts";
 import type { UnknownReason } from "./reasons.ts";
+import type { Twins } from "./twins.ts";
 
 /** What we know of something we watch. Unknown is not empty: nothing is deleted on the word of an unknown. */
 export type Observation<T> =
@@ -21,6 +22,8 @@ export interface ClusterView {
   readonly nodes: Observation<NodeFacts>;
   readonly peers: Observation<HeldPeer>;
   readonly departures: readonly Departure[];
+  /** For how long nodes that are listed have been without Kilo's key or address. */
+  readonly strippedMs: ReadonlyMap<NodeName, number>;
   /** Two complete lists, far enough apart, agree: a node that was in neither is gone. */
   readonly absenceProven: boolean;
 }
@@ -39,7 +42,11 @@ export interface ConnectedMesh {
 export interface World {
   /** Marks the Peers of this operator. Two operators that share a target never touch each other's. */
   readonly instance: string;
+  /** Stands for the spec: the same object while nothing in it changed. */
+  readonly spec: object;
   readonly meshes: readonly ConnectedMesh[];
+  /** Connections that must not be planned: another one speaks for their cluster. */
+  readonly twins: Twins;
   /** Meshes that exist and cannot be used as they are: their Peers are kept. */
   readonly refused: ReadonlySet<MeshId>;
   readonly clusters: ReadonlyMap<ConnectionId, ClusterView>;

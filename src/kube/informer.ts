@@ -120,6 +120,11 @@ export class Informer<T extends KubeObject, F> {
     return this.#store.get(key)?.heardAt;
   }
 
+  /** How many watch streams have ended. While it stays the same, nothing was missed between two events. */
+  get streamsEnded(): number {
+    return this.#reflector.streamsEnded;
+  }
+
   get listCount(): number {
     return this.#listCount;
   }

@@ -57,6 +57,7 @@ export class Reflector<T extends KubeObject> {
   #interrupt = new AbortController();
   #mustList = true;
   #failures = 0;
+  #streamsEnded = 0;
   /** The stream of this round, once the server has accepted it. */
   #opened: { readonly at: number; readonly version: string } | undefined;
   #listedAt: number | undefined;
@@ -66,13 +67,18 @@ export class Reflector<T extends KubeObject> {
     this.#options = options;
   }
 
+  /** How many streams have ended: what was told of before and after one may have a gap of time between them. */
+  get streamsEnded(): number {
+    return this.#streamsEnded;
+  }
+
   async run(): Promise<void> {
     while (!this.#stopped.signal.aborted) {
       this.#interrupt = new AbortController();
       this.#opened = undefined;
       try {
         if (this.#mustList) await this.#list();
-        if (!this.#mustList) await this.#watch();
+        if (!this.#mustList) await this.#watch().finally(() => this.#streamsEnded++);
         await this.#afterEnd();
       } catch (error) {
         await this.#afterFailure(error);

@@ -24,7 +24,7 @@ export async function applyChanges(changes: readonly PeerChange[], options: Appl
 
 /** The one door through which Peers are written. */
 async function attempt(change: PeerChange, { connection, instance, log }: ApplyOptions): Promise<string | undefined> {
-  const peer = change.action === "delete" ? change.held.name : change.peer.name;
+  const peer = "peer" in change ? change.peer.name : change.held.name;
   const fields = { connection: connection.id, peer, action: change.action };
   try {
     const refusal = await write(change, connection, instance);
@@ -46,9 +46,18 @@ async function write(change: PeerChange, connection: Connection, instance: strin
   const judged = judgedObject(connection, change.held);
   if (!judged) return "changed meanwhile";
   if (change.action === "delete") await remove(connection, change.held);
-  else connection.learnPeer(await connection.client.replace(peers, renderPeer(change.peer, instance, judged), call));
+  else {
+    const object =
+      change.action === "shrink" ? shrunk(judged, change.routes) : renderPeer(change.peer, instance, judged);
+    connection.learnPeer(await connection.client.replace(peers, object, call));
+  }
   return undefined;
 }
+
+const shrunk = (object: PeerObject, allowedIPs: readonly string[]): PeerObject => ({
+  ...object,
+  spec: { ...object.spec, allowedIPs },
+});
 
 /** The object that the plan has seen, or nothing when another one is in its place by now. */
 function judgedObject(connection: Connection, { name, uid, resourceVersion }: HeldPeer): PeerObject | undefined {

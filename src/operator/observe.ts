@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { speakFor, twinsOf } from "../core/twins.ts";
 import type { World } from "../core/world.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Topology } from "./connect-clusters.ts";
@@ -12,7 +13,10 @@ export interface ObserveInput {
 /** Everything we know, from memory, in one synchronous step. Undefined before the meshes are known. */
 export function observe({ instance, topology, registry }: ObserveInput): World | undefined {
   if (!topology) return undefined;
-  return { instance, meshes: topology.meshes, refused: topology.refused, clusters: registry.views(), digest };
+  const clusters = registry.views();
+  const twins = twinsOf(clusters);
+  const meshes = speakFor(topology.meshes, twins);
+  return { instance, spec: topology, meshes, refused: topology.refused, clusters, twins, digest };
 }
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex");

@@ -131,6 +131,7 @@ export class Operator {
           return connection ? applyChanges(changes, { ...this.#options, connection }) : ["not connected"];
         },
         record: (id, report) => this.#record(id, report),
+        wake: (id) => this.#targets.add(id),
         prove: (source) => this.#registry.get(source)?.proveAbsence(),
       });
     };

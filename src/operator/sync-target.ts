@@ -13,6 +13,8 @@ export interface SyncPorts {
   /** Writes the changes and returns what was refused, in our words. */
   readonly apply: (target: ConnectionId, changes: readonly PeerChange[]) => Promise<readonly string[]>;
   readonly record: (target: ConnectionId, report: TargetReport) => void;
+  /** Has another target planned: it speaks for the same cluster. */
+  readonly wake: (target: ConnectionId) => void;
   /** Asks a cluster for the list that can prove what is held back. */
   readonly prove: (source: ConnectionId) => void;
 }
@@ -28,16 +30,21 @@ const betweenPhasesMs = 200;
 export async function syncTarget(target: ConnectionId, ports: SyncPorts): Promise<Outcome> {
   const world = ports.observe(target);
   if (!world) return waiting("not to be planned yet", lookAgainMs);
+  const speaker = world.twins.get(target);
+  if (speaker) {
+    ports.wake(speaker);
+    return done;
+  }
   const plan = planTarget(world, target);
   if (plan.state === "unknown") {
-    ports.record(target, { meshes: world.meshes, plan, failures: [], pending: 0 });
+    ports.record(target, { spec: world.spec, plan, failures: [], pending: 0 });
     return waiting("target unknown", lookAgainMs);
   }
   const changes = diffPeers(plan, oursIn(world, target));
   const phase = nextPhase(changes);
   const failures = await ports.apply(target, phase);
   const pending = changes.length - phase.length;
-  ports.record(target, { meshes: world.meshes, plan, failures, pending });
+  ports.record(target, { spec: world.spec, plan, failures, pending });
   for (const { proof } of plan.kept) if (proof) ports.prove(proof);
   return outcomeOf(plan, failures, pending);
 }

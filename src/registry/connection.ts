@@ -10,7 +10,8 @@ import type { Knowledge } from "../kube/knowledge.ts";
 import type { ObjectRef } from "../kube/object.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
-import { Departures } from "./departures.ts";
+import { Departures, type Moment } from "./departures.ts";
+import { StrippedNodes } from "./stripped-nodes.ts";
 
 /** What happened in a cluster. */
 export type ClusterChange = "node" | "peer" | "knowledge";
@@ -32,6 +33,7 @@ export class Connection {
   readonly #nodes: Informer<Parameters<typeof readNode>[0], NodeFacts>;
   readonly #peers: Informer<PeerObject, PeerRecord>;
   readonly #departures = new Departures();
+  readonly #stripped = new StrippedNodes();
   readonly #stopped = new AbortController();
   readonly #log: Logger;
   /** What the log last said of our knowledge. */
@@ -72,7 +74,8 @@ export class Connection {
         [...this.#nodes.entries()].map(([, facts]) => facts),
       ),
       peers: observation(this.#peers.knowledge, held, "PeerCRDMissing"),
-      departures: this.#departures.current(this.#clock.now()),
+      departures: this.#departures.current(this.#moment()),
+      strippedMs: this.#stripped.agesMs(this.#clock.now()),
       absenceProven: this.#departures.absenceProven,
     };
   }
@@ -92,7 +95,7 @@ export class Connection {
 
   /** Something is held until an absence is proven: lists once more when that can prove it. At most one is under way. */
   proveAbsence(): void {
-    const dueMs = this.#departures.listDueMs() ?? this.#departures.absenceDueMs();
+    const dueMs = this.#departures.listDueMs(this.#moment());
     if (this.#proving || dueMs === undefined) return;
     this.#proving = true;
     const waitMs = Math.max(0, dueMs - this.#clock.now());
@@ -121,6 +124,10 @@ export class Connection {
       this.#log.warn("cluster unknown", { reason: text });
   }
 
+  #moment(): Moment {
+    return { nowMs: this.#clock.now(), streamsEnded: this.#nodes.streamsEnded };
+  }
+
   #listed(): void {
     this.#departures.listed(this.#clock.now());
     this.#onChange("node");
@@ -128,8 +135,9 @@ export class Connection {
 
   #nodeChanged({ key, after, gone }: Change<NodeFacts>): void {
     const name: NodeName = nodeName(key);
+    this.#stripped.changed(name, after, this.#clock.now());
     if (after) this.#departures.returned(name);
-    else this.#departures.left(name, gone ?? "absent", this.#clock.now());
+    else this.#departures.left(name, gone ?? "absent", this.#moment());
     this.#onChange("node");
   }
 }

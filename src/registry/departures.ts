@@ -8,19 +8,27 @@ export const absenceSpanMs = 60_000;
 /** Afterwards the absence from two lists is proof again. */
 const rememberMs = 600_000;
 
-interface Leaving {
-  readonly how: "deleted" | "absent";
-  readonly sinceMs: number;
+/** One moment of a cluster's watch. */
+export interface Moment {
+  /** Monotonic. */
+  readonly nowMs: number;
+  /** Counts up whenever the watch breaks: what happens in between is told only later. */
+  readonly streamsEnded: number;
 }
 
-/** Remembers which nodes left the list, and what proves that they are gone. Times are monotonic milliseconds. */
+interface Leaving {
+  readonly how: "deleted" | "absent";
+  readonly at: Moment;
+}
+
+/** Remembers which nodes left the list, and what proves that they are gone. */
 export class Departures {
   readonly #leaving = new Map<NodeName, Leaving>();
   #firstListMs: number | undefined;
-  #lastListMs: number | undefined;
+  #lastListMs = Number.NEGATIVE_INFINITY;
 
-  left(name: NodeName, how: "deleted" | "absent", nowMs: number): void {
-    this.#leaving.set(name, { how, sinceMs: nowMs });
+  left(name: NodeName, how: "deleted" | "absent", at: Moment): void {
+    this.#leaving.set(name, { how, at });
   }
 
   returned(name: NodeName): void {
@@ -34,35 +42,36 @@ export class Departures {
 
   /** A node that was never listed since we connected is gone: two lists far enough apart say so. */
   get absenceProven(): boolean {
-    if (this.#firstListMs === undefined || this.#lastListMs === undefined) return false;
-    return this.#lastListMs - this.#firstListMs >= absenceSpanMs;
+    return this.#firstListMs !== undefined && this.#lastListMs - this.#firstListMs >= absenceSpanMs;
   }
 
-  /** Who left and when that is proven; 0 is proven. What was proven long ago is forgotten. */
-  current(nowMs: number): Departure[] {
+  /** Who left and when that may be proven; 0 is proven. What was proven long ago is forgotten. */
+  current(now: Moment): Departure[] {
     for (const [name, leaving] of this.#leaving) {
-      if (nowMs - leaving.sinceMs > rememberMs && this.#afterMs(leaving, nowMs) === 0) this.#leaving.delete(name);
+      if (now.nowMs - leaving.at.nowMs > rememberMs && this.#isProven(leaving, now)) this.#leaving.delete(name);
     }
-    return [...this.#leaving].map(([name, leaving]) => ({ name, afterMs: this.#afterMs(leaving, nowMs) }));
+    return [...this.#leaving].map(([name, leaving]) => {
+      const waitMs = proofDueMs(leaving) - now.nowMs;
+      return { name, afterMs: this.#isProven(leaving, now) ? 0 : Math.max(1000, waitMs) };
+    });
   }
 
-  /** When the next complete list could prove something, if one is needed at all. */
-  listDueMs(): number | undefined {
-    const lastMs = this.#lastListMs ?? 0;
+  /** When a complete list would prove something, if one is needed at all. */
+  listDueMs(now: Moment): number | undefined {
     const due = [...this.#leaving.values()]
-      .filter(({ how, sinceMs }) => how === "absent" && lastMs - sinceMs < absenceSpanMs)
-      .map(({ sinceMs }) => sinceMs + absenceSpanMs);
+      .filter((leaving) => needsList(leaving, now) && !this.#isProven(leaving, now))
+      .map(proofDueMs);
+    if (this.#firstListMs !== undefined && !this.absenceProven) due.push(this.#firstListMs + absenceSpanMs);
     return due.length > 0 ? Math.min(...due) : undefined;
   }
 
-  /** When a second list would prove the absence of nodes that were never listed. */
-  absenceDueMs(): number | undefined {
-    return this.#firstListMs === undefined || this.absenceProven ? undefined : this.#firstListMs + absenceSpanMs;
-  }
-
-  #afterMs({ how, sinceMs }: Leaving, nowMs: number): number {
-    if (how === "deleted") return Math.max(0, sinceMs + deletedGraceMs - nowMs);
-    const isProven = this.#lastListMs !== undefined && this.#lastListMs - sinceMs >= absenceSpanMs;
-    return isProven ? 0 : Math.max(1000, sinceMs + absenceSpanMs - nowMs);
+  #isProven(leaving: Leaving, now: Moment): boolean {
+    return needsList(leaving, now) ? this.#lastListMs >= proofDueMs(leaving) : now.nowMs >= proofDueMs(leaving);
   }
 }
+
+const proofDueMs = ({ how, at }: Leaving): number => at.nowMs + (how === "deleted" ? deletedGraceMs : absenceSpanMs);
+
+/** A deletion that we were told of is proof by itself, as long as a return would have been told on the same stream. */
+const needsList = ({ how, at }: Leaving, now: Moment): boolean =>
+  how === "absent" || at.streamsEnded !== now.streamsEnded;

@@ -43,9 +43,11 @@ export class Registry {
     return [...this.#connections.keys()].sort();
   }
 
-  /** Clusters that may be planned: those in use, and those that leave and have to be emptied first. */
+  /** Every cluster as it is now. The local one is first, those that leave are last. */
   views(): Map<ConnectionId, ClusterView> {
-    return new Map([...this.#connections].map(([id, connection]) => [id, connection.view()]));
+    const order = (id: ConnectionId): string => `${this.isLeaving(id) ? 2 : id === localConnection ? 0 : 1}${id}`;
+    const connections = [...this.#connections].sort(([a], [b]) => (order(a) < order(b) ? -1 : 1));
+    return new Map(connections.map(([id, connection]) => [id, connection.view()]));
   }
 
   isLeaving(id: ConnectionId): boolean {

@@ -117,6 +117,28 @@ describe("a cluster", () => {
     expect(stage.requests().filter((text) => / (create|update|delete) peers/.test(text))).toHaveLength(before);
   });
 
+  it("that two meshes reach with different tokens is written by one of them, with the wishes of both", async () => {
+    stage = await startStage();
+    await stage.synced();
+    const remote = stage.cluster(1);
+    const { store } = stage.cluster(0);
+    remote.addToken("another-token");
+    const kubeconfig = Buffer.from(remote.kubeconfig({ token: "another-token" })).toString("base64");
+    store.create(secrets, { metadata: { namespace, name: "other-b" }, data: { kubeconfig } });
+    const { spec } = store.get(clusterMeshes, demoMeshRef) as { spec: { clusters: object[] } };
+    const [first, second] = spec.clusters;
+    const clusters = [first, { ...second, kubeconfigSecretRef: { name: "other-b", key: "kubeconfig" } }];
+    store.create(clusterMeshes, { metadata: { namespace, name: "other" }, spec: { clusters } });
+    const owners = (): string | undefined =>
+      stage.peer(1, peerOf("a", 1))?.metadata.annotations?.["kilo-clustermesh.io/owners"];
+    await eventually(() => expect(owners()).toBe("kilo-system/my-mesh,kilo-system/other"));
+    const writes = (): number => stage.requests().filter((text) => / (update|create|delete) peers/.test(text)).length;
+    const before = writes();
+    stage.addNode(2, 7);
+    await stage.synced();
+    expect(writes()).toBe(before + 2);
+  });
+
   it("that leaves the mesh is emptied, and disappears from the others", async () => {
     stage = await startStage();
     await stage.synced();

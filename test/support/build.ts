@@ -23,6 +23,7 @@ export function aNode(cluster: number, index: number, overrides: Partial<NodeFac
     wireguardIp: `10.200.${cluster}.${index + 1}/24`,
     key: aKey(name),
     clustermeshEndpoint: "",
+    kiloEndpoint: "",
     forceEndpoint: `198.51.100.${cluster * 10 + index}:51820`,
     externalIps: [],
     internalIps: [`172.16.${cluster}.${index + 1}`],
@@ -58,7 +59,14 @@ export const known = <T>(items: readonly T[]): Observation<T> => ({ state: "know
 export const unknown: Observation<never> = { state: "unknown", reason: "Unreachable" };
 
 export function aView(nodes: readonly NodeFacts[], overrides: Partial<ClusterView> = {}): ClusterView {
-  return { nodes: known(nodes), peers: known([]), departures: [], absenceProven: true, ...overrides };
+  return {
+    nodes: known(nodes),
+    peers: known([]),
+    departures: [],
+    strippedMs: new Map(),
+    absenceProven: true,
+    ...overrides,
+  };
 }
 
 export const conn = (cluster: number): ConnectionId => connectionId(cluster === 1 ? "local" : `conn-${cluster}`);
@@ -81,6 +89,8 @@ export interface WorldParts {
 export function aWorld({ meshes = [], views, overrides }: WorldParts): World {
   return {
     instance: "me",
+    spec: meshes,
+    twins: new Map(),
     meshes: meshes.map(connected),
     refused: new Set(),
     clusters: new Map(views.map((view, index) => [conn(index + 1), view])),

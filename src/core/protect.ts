@@ -1,0 +1,50 @@
+import { type Cidr, containsIp, type IpAddress, overlaps, parseCidr, parseHostInCidr, parseIp } from "./cidr.ts";
+import type { ConnectionId } from "./ids.ts";
+import { declaredNetworks } from "./mesh.ts";
+import type { NodeFacts } from "./node.ts";
+import { isIn } from "./source.ts";
+import type { World } from "./world.ts";
+
+/** What no route that we write into a target may cover. */
+export interface Protection {
+  readonly networks: readonly Cidr[];
+  readonly addresses: readonly IpAddress[];
+  /** Kilo cannot insert an IPv6 route where a node has an IPv4 internal address. */
+  readonly ipv6: boolean;
+}
+
+/**
+ * Kilo installs a route for everything a Peer allows, over whatever was there: one that covers the target's own pods, nodes
+ * or Kilo subnet cuts them off, and one that covers an endpoint sends the tunnel into itself.
+ */
+export function protectionOf(world: World, target: ConnectionId, endpointIps: readonly string[]): Protection {
+  const observed = world.clusters.get(target)?.nodes;
+  const nodes = observed?.state === "known" ? observed.items : [];
+  const declared = world.meshes
+    .filter((connected) => isIn(connected, target))
+    .flatMap(({ mesh, connections }) =>
+      mesh.entries.filter(({ name }) => {
+        const connection = connections.get(name);
+        return connection?.state === "connected" && connection.id === target;
+      }),
+    )
+    .flatMap(declaredNetworks);
+  return {
+    networks: [...declared, ...nodes.flatMap(podCidrsOf)],
+    addresses: [...nodes.flatMap(addressesOf), ...endpointIps.flatMap((text) => parseIp(text) ?? [])],
+    ipv6:
+      nodes.length > 0 && nodes.every(({ internalIps }) => !internalIps.some((text) => parseIp(text)?.family === 4)),
+  };
+}
+
+export function mayRoute({ networks, addresses, ipv6 }: Protection, route: Cidr): boolean {
+  if (route.prefix === 0 || (route.family === 6 && !ipv6)) return false;
+  return !networks.some((own) => overlaps(own, route)) && !addresses.some((address) => containsIp(route, address));
+}
+
+const podCidrsOf = ({ podCidrs }: NodeFacts): Cidr[] => podCidrs.flatMap((text) => parseCidr(text) ?? []);
+
+function addressesOf({ internalIps, externalIps, wireguardIp }: NodeFacts): IpAddress[] {
+  const listed = [...internalIps, ...externalIps].flatMap((text) => parseIp(text) ?? []);
+  return [...listed, parseHostInCidr(wireguardIp) ?? []].flat();
+}

@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+import { aMesh, aNode, aView, aWorld, conn, connected, unknown } from "../../test/support/build.ts";
+import { speakFor, twinsOf } from "./twins.ts";
+
+const { clusters } = aWorld({
+  views: [aView([aNode(1, 0)]), aView([aNode(2, 0), aNode(2, 1)]), aView([aNode(2, 1)]), aView([], { nodes: unknown })],
+});
+
+describe("two connections to one cluster", () => {
+  it("are found by a Node that both see, and the first speaks for both", () => {
+    expect([...twinsOf(clusters)]).toEqual([[conn(3), conn(2)]]);
+  });
+
+  it("are one target: every entry leads to the one that speaks", () => {
+    const [spoken] = speakFor([connected(aMesh(3))], twinsOf(clusters));
+    expect([...(spoken?.connections.values() ?? [])].map((entry) => entry.state === "connected" && entry.id)).toEqual([
+      conn(1),
+      conn(2),
+      conn(2),
+    ]);
+  });
+
+  it("leave meshes as they are where there are none", () => {
+    const meshes = [connected(aMesh(2))];
+    expect(speakFor(meshes, new Map())).toBe(meshes);
+  });
+});

@@ -1,0 +1,33 @@
+import type { ClusterName, ConnectionId } from "./ids.ts";
+import type { ClusterView, ConnectedMesh, EntryConnection } from "./world.ts";
+
+/** Connections that lead to a cluster which another one speaks for, each with that one. */
+export type Twins = ReadonlyMap<ConnectionId, ConnectionId>;
+
+/**
+ * Two kubeconfigs may lead to one cluster: a shared Node UID tells. The first of them, in the order given, speaks for it:
+ * two that plan one target would write against each other for ever.
+ */
+export function twinsOf(clusters: ReadonlyMap<ConnectionId, ClusterView>): Twins {
+  const speakers = new Map<string, ConnectionId>();
+  const twins = new Map<ConnectionId, ConnectionId>();
+  for (const [id, { nodes }] of clusters) {
+    const uids = nodes.state === "known" ? nodes.items.map(({ uid }) => uid) : [];
+    const speaker = uids.map((uid) => speakers.get(uid)).find((found) => found !== undefined);
+    if (speaker) twins.set(id, speaker);
+    for (const uid of uids) if (!speakers.has(uid)) speakers.set(uid, speaker ?? id);
+  }
+  return twins;
+}
+
+/** The meshes with every entry leading to the connection that speaks for its cluster. */
+export function speakFor(meshes: readonly ConnectedMesh[], twins: Twins): readonly ConnectedMesh[] {
+  if (twins.size === 0) return meshes;
+  return meshes.map(({ mesh, connections }) => {
+    const spoken = [...connections].map(([name, connection]): [ClusterName, EntryConnection] => {
+      const speaker = connection.state === "connected" ? twins.get(connection.id) : undefined;
+      return [name, speaker ? { state: "connected", id: speaker } : connection];
+    });
+    return { mesh, connections: new Map(spoken) };
+  });
+}
