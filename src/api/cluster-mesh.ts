@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
 import { type Cidr, parseCidr } from "../core/cidr.ts";
 import { clusterName, type MeshId, meshId } from "../core/ids.ts";
+import type { LedgerRow } from "../core/ledger.ts";
 import { type Mesh, type MeshEntry, type MeshProblem, type Networks, overlapsWithin } from "../core/mesh.ts";
 import type { KubeObject } from "../kube/object.ts";
 import type { Resource } from "../kube/resource.ts";
@@ -23,27 +25,51 @@ export const clusterMeshes: Resource<ClusterMeshObject> = {
 export type MeshRecord = {
   readonly id: MeshId;
   readonly object: ClusterMeshObject;
+  readonly namespace: string;
+  /** When its deletion was asked for. */
+  readonly deletedAt: string | undefined;
+  readonly ledger: readonly LedgerRow[];
 } & (
   | { readonly state: "valid"; readonly mesh: Mesh }
   | { readonly state: "refused"; readonly problems: readonly MeshProblem[] }
 );
 
 export function readMesh(object: ClusterMeshObject): MeshRecord {
-  const id = meshId(object.metadata.namespace ?? "", object.metadata.name);
+  const namespace = object.metadata.namespace ?? "";
+  const id = meshId(namespace, object.metadata.name);
+  const deletedAt = object.metadata.deletionTimestamp;
+  return { id, object, namespace, deletedAt, ledger: readLedger(object.status), ...readSpec(object) };
+}
+
+type SpecReading =
+  | { readonly state: "valid"; readonly mesh: Mesh }
+  | { readonly state: "refused"; readonly problems: readonly MeshProblem[] };
+
+function readSpec(object: ClusterMeshObject): SpecReading {
   const parsed = clusterMeshSpec.safeParse(object.spec);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) => ({ field: ["spec", ...path].join("."), message }));
-    return { id, object, state: "refused", problems };
+    return { state: "refused", problems };
   }
   const problems: MeshProblem[] = [];
   const entries = parsed.data.clusters.map((entry, index) => readEntry(entry, `spec.clusters[${index}]`, problems));
   problems.push(...problemsAmong(parsed.data.clusters));
-  if (problems.length > 0) return { id, object, state: "refused", problems };
-  const mesh = { ...identityOf(object), entries: entries.flatMap((entry) => entry ?? []) };
+  if (problems.length > 0) return { state: "refused", problems };
+  const deletionTimeoutSeconds = readTimeout(parsed.data.deletionTimeout);
+  const mesh = { ...identityOf(object), deletionTimeoutSeconds, entries: entries.flatMap((entry) => entry ?? []) };
   const clashes = overlapsWithin(mesh);
-  return clashes.length > 0
-    ? { id, object, state: "refused", problems: clashes }
-    : { id, object, state: "valid", mesh };
+  return clashes.length > 0 ? { state: "refused", problems: clashes } : { state: "valid", mesh };
+}
+
+function readLedger(status: ClusterMeshStatus | undefined): LedgerRow[] {
+  return (status?.ledger ?? []).map(({ cluster, kubeconfigSecretRef }) => ({
+    cluster: clusterName(cluster),
+    reach: kubeconfigSecretRef ?? "local",
+  }));
+}
+
+export function renderLedger(rows: readonly LedgerRow[]): NonNullable<ClusterMeshStatus["ledger"]> {
+  return rows.map(({ cluster, reach }) => (reach === "local" ? { cluster } : { cluster, kubeconfigSecretRef: reach }));
 }
 
 /** Any change counts: a status must be judged against the newest one. */
@@ -51,11 +77,12 @@ export function sameMeshRecord(a: MeshRecord, b: MeshRecord): boolean {
   return a.object.metadata.resourceVersion === b.object.metadata.resourceVersion;
 }
 
-/** True when a change asks for new connections or Peers; our own status writes do not. */
+/** True when a change asks for new connections or Peers; what we write into the status does not, but for the ledger. */
 export function isMeshEdit(before: MeshRecord | undefined, after: MeshRecord | undefined): boolean {
   const left = before?.object.metadata;
   const right = after?.object.metadata;
   return (
+    !isDeepStrictEqual(before?.ledger, after?.ledger) ||
     left?.uid !== right?.uid ||
     left?.generation !== right?.generation ||
     left?.deletionTimestamp !== right?.deletionTimestamp ||
@@ -63,7 +90,15 @@ export function isMeshEdit(before: MeshRecord | undefined, after: MeshRecord | u
   );
 }
 
-function identityOf({ metadata }: ClusterMeshObject): Omit<Mesh, "entries"> {
+/** `1h30m` in seconds; `0` waits for ever. */
+function readTimeout(text = "10m"): number {
+  if (text === "0") return Number.POSITIVE_INFINITY;
+  const units: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1 };
+  const parts = [...text.matchAll(/(\d+)([hms])/g)];
+  return parts.reduce((sum, [, count, unit = "s"]) => sum + Number(count) * (units[unit] ?? 1), 0);
+}
+
+function identityOf({ metadata }: ClusterMeshObject): Omit<Mesh, "entries" | "deletionTimeoutSeconds"> {
   const namespace = metadata.namespace ?? "";
   return {
     id: meshId(namespace, metadata.name),

@@ -22,6 +22,9 @@ export const nodeAnnotations = {
   kiloEndpoint: "kilo.squat.ai/endpoint",
 } as const;
 
+/** Keeps a deleted ClusterMesh until its Peers are gone. */
+export const finalizer = "kilo-clustermesh.io/cleanup";
+
 /** The Go operator's Lease: it keeps the two from writing at once during a rolling upgrade. */
 export const leaseName = "f27237f1.squat.ai";
 

@@ -56,6 +56,13 @@ const entry = z
   .meta({ "x-kubernetes-validations": bothForms });
 
 export const clusterMeshSpec = z.object({
+  deletionTimeout: z
+    .string()
+    .regex(/^(0|([0-9]+[hms])+)$/)
+    .optional()
+    .describe(
+      "How long a deleted mesh waits for a cluster that does not answer, as 1h30m. 10m if absent, 0 is for ever.",
+    ),
   clusters: z
     .array(entry)
     .min(2)
@@ -101,6 +108,10 @@ export const clusterMeshStatus = z.object({
     .optional()
     .describe("What `kubectl get` shows."),
   clusters: z.array(clusterStatus).optional(),
+  ledger: z
+    .array(z.object({ cluster: z.string(), kubeconfigSecretRef: secretRef.optional() }))
+    .optional()
+    .describe("Clusters that may hold Peers of this mesh. Without a Secret: the local one."),
   conditions: z
     .array(condition)
     .optional()

@@ -23,11 +23,11 @@ export function twinsOf(clusters: ReadonlyMap<ConnectionId, ClusterView>): Twins
 /** The meshes with every entry leading to the connection that speaks for its cluster. */
 export function speakFor(meshes: readonly ConnectedMesh[], twins: Twins): readonly ConnectedMesh[] {
   if (twins.size === 0) return meshes;
-  return meshes.map(({ mesh, connections }) => {
+  return meshes.map(({ mesh, connections, ledger }) => {
     const spoken = [...connections].map(([name, connection]): [ClusterName, EntryConnection] => {
       const speaker = connection.state === "connected" ? twins.get(connection.id) : undefined;
       return [name, speaker ? { state: "connected", id: speaker } : connection];
     });
-    return { mesh, connections: new Map(spoken) };
+    return { mesh, connections: new Map(spoken), ledger: new Set([...ledger].map((id) => twins.get(id) ?? id)) };
   });
 }

@@ -36,6 +36,8 @@ export type EntryConnection =
 export interface ConnectedMesh {
   readonly mesh: Mesh;
   readonly connections: ReadonlyMap<ClusterName, EntryConnection>;
+  /** The clusters that its ledger names: it may put its first Peer only there. */
+  readonly ledger: ReadonlySet<ConnectionId>;
 }
 
 /** Everything one planning pass may look at. */

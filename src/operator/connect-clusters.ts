@@ -1,23 +1,24 @@
 import { isDeepStrictEqual } from "node:util";
 import type { MeshRecord } from "../api/cluster-mesh.ts";
-import type { ConnectionId, MeshId } from "../core/ids.ts";
-import type { Mesh } from "../core/mesh.ts";
+import type { DrainRow } from "../core/drain.ts";
+import type { MeshId } from "../core/ids.ts";
 import type { ConnectedMesh } from "../core/world.ts";
 import type { KubeconfigLicence } from "../kube/kubeconfig.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { SecretRefInNamespace, SecretWatches } from "../registry/secret-watches.ts";
-import { entryKey, wantedConnections } from "../registry/wanted.ts";
+import { type MeshWish, wantedConnections } from "../registry/wanted.ts";
 import { done, type Outcome, waiting } from "../runtime/outcome.ts";
 
 /** What the meshes ask for, as it stands after the last run. */
 export interface Topology {
   readonly meshes: readonly ConnectedMesh[];
   readonly refused: ReadonlySet<MeshId>;
+  readonly ledgers: ReadonlyMap<MeshId, readonly DrainRow[]>;
 }
 
 /** True when nothing changed that a plan could see. */
 export function sameTopology(a: Topology, b: Topology): boolean {
-  return isDeepStrictEqual([a.meshes, a.refused], [b.meshes, b.refused]);
+  return isDeepStrictEqual(a, b);
 }
 
 export interface ConnectPorts {
@@ -27,8 +28,6 @@ export interface ConnectPorts {
   readonly registry: Registry;
   readonly allow: ReadonlySet<KubeconfigLicence>;
   readonly settle: (topology: Topology) => void;
-  /** True when the target holds no Peer of ours any more. */
-  readonly isEmpty: (target: ConnectionId) => boolean;
 }
 
 const lookAgainMs = 5000;
@@ -37,33 +36,24 @@ const lookAgainMs = 5000;
 export async function connectClusters(ports: ConnectPorts): Promise<Outcome> {
   const records = ports.meshes();
   if (!records) return waiting("meshes unknown", lookAgainMs);
-  const meshes = records.flatMap((record) => (record.state === "valid" ? [record.mesh] : []));
-  const refused = new Set(records.flatMap((record) => (record.state === "refused" ? [record.id] : [])));
-  await ports.secrets.follow(secretsOf(meshes));
+  const wishes = records.map(wishOf);
+  const refused = records.filter(({ state, deletedAt }) => state === "refused" && !deletedAt).map(({ id }) => id);
+  await ports.secrets.follow(wishes.flatMap(secretsOf));
   const secret = ports.secrets.state.bind(ports.secrets);
-  const wanted = wantedConnections({ meshes, secret, allow: ports.allow });
-  await ports.registry.want(wanted.remote, (user) => entryExists(user, meshes, refused));
-  ports.settle({ meshes: wanted.meshes, refused });
-  const leaving = await closeLeaving(ports);
-  return leaving > 0 ? waiting("clusters leaving", lookAgainMs) : done;
+  const { meshes, ledgers, remote } = wantedConnections({ wishes, secret, allow: ports.allow });
+  await ports.registry.want(remote);
+  ports.settle({ meshes, ledgers, refused: new Set(refused) });
+  return done;
 }
 
-function secretsOf(meshes: readonly Mesh[]): SecretRefInNamespace[] {
-  return meshes.flatMap(({ namespace, entries }) =>
-    entries.flatMap(({ reach }) => (reach === "local" ? [] : [{ namespace, name: reach.name }])),
-  );
+function wishOf(record: MeshRecord): MeshWish {
+  const { id, namespace, ledger, deletedAt } = record;
+  return record.state === "valid" && !deletedAt
+    ? { id, namespace, ledger, mesh: record.mesh }
+    : { id, namespace, ledger };
 }
 
-/** The entries of a refused mesh cannot be read; they count as existing. */
-function entryExists(user: string, meshes: readonly Mesh[], refused: ReadonlySet<MeshId>): boolean {
-  const isRefused = [...refused].some((id) => user.startsWith(`${id}#`));
-  return isRefused || meshes.some(({ id, entries }) => entries.some(({ name }) => entryKey(id, name) === user));
-}
-
-/** Closes the connections whose clusters are empty or not ours to empty; returns how many still leave. */
-async function closeLeaving({ registry, isEmpty }: ConnectPorts): Promise<number> {
-  const leaving = registry.ids().filter((id) => registry.isLeaving(id));
-  const closing = leaving.filter((id) => registry.fate(id) === "close" || isEmpty(id));
-  await Promise.all(closing.map((id) => registry.close(id)));
-  return leaving.length - closing.length;
+function secretsOf({ namespace, mesh, ledger }: MeshWish): SecretRefInNamespace[] {
+  const reaches = [...(mesh?.entries ?? []), ...ledger].map(({ reach }) => reach);
+  return reaches.flatMap((reach) => (reach === "local" ? [] : [{ namespace, name: reach.name }]));
 }

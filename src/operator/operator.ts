@@ -6,6 +6,7 @@ import {
   readMesh,
   sameMeshRecord,
 } from "../api/cluster-mesh.ts";
+import type { DrainRow } from "../core/drain.ts";
 import type { ConnectionId, MeshId } from "../core/ids.ts";
 import { affectedTargets, isIn } from "../core/source.ts";
 import type { TargetReport } from "../core/status.ts";
@@ -26,11 +27,12 @@ import { done, type Outcome } from "../runtime/outcome.ts";
 import { WorkQueue } from "../runtime/queue.ts";
 import { applyChanges } from "./apply.ts";
 import { connectClusters, sameTopology, type Topology } from "./connect-clusters.ts";
+import { leftoversEvent, readyEvent } from "./mesh-events.ts";
 import { observe } from "./observe.ts";
-import { readyEvent } from "./ready-event.ts";
-import { reportMesh } from "./report-mesh.ts";
+import { patchMesh } from "./patch-mesh.ts";
+
 import { syncTarget } from "./sync-target.ts";
-import { writeStatus } from "./write-status.ts";
+import { type TendPorts, tendMesh } from "./tend-mesh.ts";
 
 /** What the operator needs from outside. */
 export interface OperatorPorts {
@@ -102,7 +104,7 @@ export class Operator {
       { name: "secrets", start: () => undefined, stop: () => this.#secrets.stop() },
       { name: "meshes", start: () => this.#meshes.start(), stop: () => this.#meshes.stop() },
       { name: "events", start: () => undefined, stop: () => this.#events.stop() },
-      { name: "report-mesh", start: () => this.#runReports(), stop: () => this.#statuses.stop() },
+      { name: "tend-mesh", start: () => this.#runReports(), stop: () => this.#statuses.stop() },
       { name: "sync-target", start: () => this.#runTargets(), stop: () => this.#targets.stop() },
       { name: "connect-clusters", start: () => this.#runConnects(), stop: () => this.#connects.stop() },
     ];
@@ -116,7 +118,6 @@ export class Operator {
         registry: this.#registry,
         allow: this.#options.allow,
         settle: (topology) => this.#settle(topology),
-        isEmpty: (target) => this.#isEmpty(target),
       });
     runController({ name: "connect-clusters", queue: this.#connects, log: this.#options.log, reconcile });
   }
@@ -125,7 +126,7 @@ export class Operator {
     const reconcile = async (target: ConnectionId): Promise<Outcome> => {
       if (!this.#registry.get(target)) return done;
       return syncTarget(target, {
-        observe: (id) => this.#observe(id),
+        observe: () => this.#observe(),
         apply: async (id, changes) => {
           const connection = this.#registry.get(id);
           return connection ? applyChanges(changes, { ...this.#options, connection }) : ["not connected"];
@@ -139,22 +140,31 @@ export class Operator {
   }
 
   #runReports(): void {
+    const reconcile = (id: MeshId) => tendMesh(id, this.#tendPorts());
+    runController({ name: "tend-mesh", queue: this.#statuses, log: this.#options.log, reconcile });
+  }
+
+  #tendPorts(): TendPorts {
     const { clock, log, client } = this.#options;
-    const reconcile = (id: MeshId) =>
-      reportMesh(id, {
-        mesh: (key) => this.#meshes.get(key),
-        observe: () => this.#world(),
-        reports: this.#reports,
-        clock,
-        isStarting: () => clock.now() - this.#startedMs < startingMs,
-        writtenAtMs: this.#writtenAtMs,
-        write: (object, status) => writeStatus(client, object, status),
-        tell: (object, ready) => {
-          log.info("mesh status", { mesh: readMesh(object).id, reason: ready.reason, message: ready.message });
-          this.#events.record(readyEvent(object, ready));
-        },
-      });
-    runController({ name: "report-mesh", queue: this.#statuses, log, reconcile });
+    return {
+      mesh: (key) => this.#meshes.get(key),
+      observe: () => this.#world(),
+      reports: this.#reports,
+      ledger: (id) => this.#topology?.ledgers.get(id) ?? [],
+      clock,
+      isStarting: () => clock.now() - this.#startedMs < startingMs,
+      writtenAtMs: this.#writtenAtMs,
+      patchMeta: (object, metadata) => patchMesh(client, object, { body: { metadata } }),
+      patchStatus: (object, status) => patchMesh(client, object, { body: { status }, subresource: "status" }),
+      tell: (object, ready) => {
+        log.info("mesh status", { mesh: readMesh(object).id, reason: ready.reason, message: ready.message });
+        this.#events.record(readyEvent(object, ready));
+      },
+      tellLeftovers: (object, clusters) => {
+        log.warn("peers may be left", { mesh: readMesh(object).id, clusters });
+        this.#events.record(leftoversEvent(object, clusters));
+      },
+    };
   }
 
   #meshList(): readonly MeshRecord[] | undefined {
@@ -165,16 +175,9 @@ export class Operator {
     return observe({ instance: this.#options.instance, topology: this.#topology, registry: this.#registry });
   }
 
-  /** What a target's plan may see. A cluster that leaves is planned only when it is certain that nobody else needs it. */
-  #observe(target: ConnectionId): World | undefined {
-    if (this.#meshes.knowledge.state !== "known") return undefined;
-    if (this.#registry.isLeaving(target) && this.#registry.fate(target) !== "drain") return undefined;
-    return this.#world();
-  }
-
-  #isEmpty(target: ConnectionId): boolean {
-    const held = this.#registry.get(target)?.view().peers;
-    return held?.state === "known" && !held.items.some(({ instance }) => instance === this.#options.instance);
+  /** What a target's plan may see: nothing while the list of meshes is not known. */
+  #observe(): World | undefined {
+    return this.#meshes.knowledge.state === "known" ? this.#world() : undefined;
   }
 
   #settle(topology: Topology): void {
@@ -183,13 +186,12 @@ export class Operator {
     const open = new Set(this.#registry.ids());
     for (const id of this.#reports.keys()) if (!open.has(id)) this.#reports.delete(id);
     for (const id of open) this.#targets.add(id);
-    this.#wakeReports(() => true);
+    for (const id of topology.ledgers.keys()) this.#statuses.add(id);
   }
 
   #record(target: ConnectionId, report: TargetReport): void {
     this.#reports.set(target, report);
-    this.#wakeReports((connected) => isIn(connected, target));
-    if (this.#registry.isLeaving(target) && this.#isEmpty(target)) this.#connects.add("clusters");
+    this.#wakeMeshesOf(target);
   }
 
   #meshChanged({ key, before, after }: Change<MeshRecord>): void {
@@ -202,11 +204,16 @@ export class Operator {
     const meshes = this.#topology?.meshes ?? [];
     if (change !== "peer") for (const target of affectedTargets(meshes, id)) this.#targets.add(target);
     if (change !== "node") this.#targets.add(id);
-    if (change === "knowledge") this.#wakeReports((connected) => isIn(connected, id));
+    if (change === "knowledge") this.#wakeMeshesOf(id);
   }
 
-  #wakeReports(concerns: (connected: Topology["meshes"][number]) => boolean): void {
-    for (const connected of this.#topology?.meshes ?? [])
-      if (concerns(connected)) this.#statuses.add(connected.mesh.id);
+  /** The meshes that lead to a cluster, by their spec or by their ledger. */
+  #wakeMeshesOf(id: ConnectionId): void {
+    const { meshes = [], ledgers = new Map<MeshId, readonly DrainRow[]>() } = this.#topology ?? {};
+    for (const connected of meshes) if (isIn(connected, id)) this.#statuses.add(connected.mesh.id);
+    for (const [mesh, rows] of ledgers) if (rows.some((row) => leadsTo(row, id))) this.#statuses.add(mesh);
   }
 }
+
+const leadsTo = ({ connection }: DrainRow, id: ConnectionId): boolean =>
+  connection.state === "connected" && connection.id === id;

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ClusterMeshObject, MeshRecord } from "../api/cluster-mesh.ts";
+import { type ClusterMeshObject, type MeshRecord, renderLedger } from "../api/cluster-mesh.ts";
 import type { ClusterMeshStatus } from "../api/schema.ts";
 import { type Condition, mergeConditions } from "../core/conditions.ts";
+import { type DrainRow, drainState } from "../core/drain.ts";
 import type { ConnectionId, MeshId } from "../core/ids.ts";
+import { isInSpec } from "../core/ledger.ts";
 import { type MeshStatus, meshStatus, refusedStatus, type TargetReport } from "../core/status.ts";
 import type { World } from "../core/world.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -17,8 +19,10 @@ export interface ReportPorts {
   readonly isStarting: () => boolean;
   /** When the status of a mesh was last written, on the monotonic clock. */
   readonly writtenAtMs: Map<MeshId, number>;
-  /** Returns what the API refused. */
-  readonly write: (object: ClusterMeshObject, status: ClusterMeshStatus) => Promise<Error | undefined>;
+  /** A merge patch; returns what was refused. */
+  readonly patchStatus: (object: ClusterMeshObject, status: ClusterMeshStatus) => Promise<Error | undefined>;
+  /** Where each row of a mesh's ledger leads. */
+  readonly ledger: (id: MeshId) => readonly DrainRow[];
   /** Records that the Ready condition has turned. */
   readonly tell: (object: ClusterMeshObject, ready: Condition) => void;
 }
@@ -31,18 +35,28 @@ export async function reportMesh(id: MeshId, ports: ReportPorts): Promise<Outcom
   const now = record && statusNow(record, ports);
   if (!record || !now) return done;
   const before = record.object.status ?? {};
-  const status = renderStatus(now, before, ports.clock.date());
+  const status = { ...renderStatus(now, before, ports.clock.date()), ...ledgerNow(record, ports) };
   if (isDeepStrictEqual(status, before)) return done;
   if (ports.isStarting() && record.state === "valid" && readyOf(status)?.status !== "True")
     return waiting("starting", 1000);
   const waitMs = (ports.writtenAtMs.get(id) ?? Number.NEGATIVE_INFINITY) + betweenWritesMs - ports.clock.now();
   if (waitMs > 0) return waiting("status written recently", waitMs);
-  const failure = await ports.write(record.object, status);
+  const failure = await ports.patchStatus(record.object, status);
   if (failure) return failed(failure);
   ports.writtenAtMs.set(id, ports.clock.now());
   const ready = readyOf(status);
   if (ready && readyOf(before)?.reason !== ready.reason) ports.tell(record.object, ready);
   return done;
+}
+
+/** Rows stay while the spec names them or their cluster may hold Peers. */
+function ledgerNow(record: MeshRecord, ports: ReportPorts): Pick<ClusterMeshStatus, "ledger"> {
+  const world = ports.observe();
+  const mesh = record.state === "valid" ? record.mesh : undefined;
+  const stays = (row: DrainRow): boolean =>
+    !mesh || !world || isInSpec(mesh, row) || drainState(world, record.id, row) !== "empty";
+  const rows = ports.ledger(record.id).filter(stays);
+  return rows.length > 0 ? { ledger: renderLedger(rows) } : {};
 }
 
 function statusNow(record: MeshRecord, ports: ReportPorts): MeshStatus | undefined {

@@ -9,7 +9,7 @@ import { done, failed, type Outcome, waiting } from "../runtime/outcome.ts";
 
 export interface SyncPorts {
   /** The world at this moment, from memory; undefined while this target may not be planned. */
-  readonly observe: (target: ConnectionId) => World | undefined;
+  readonly observe: () => World | undefined;
   /** Writes the changes and returns what was refused, in our words. */
   readonly apply: (target: ConnectionId, changes: readonly PeerChange[]) => Promise<readonly string[]>;
   readonly record: (target: ConnectionId, report: TargetReport) => void;
@@ -28,7 +28,7 @@ const betweenPhasesMs = 200;
  * what follows a phase is planned anew: late writes never act on an old view.
  */
 export async function syncTarget(target: ConnectionId, ports: SyncPorts): Promise<Outcome> {
-  const world = ports.observe(target);
+  const world = ports.observe();
   if (!world) return waiting("not to be planned yet", lookAgainMs);
   const speaker = world.twins.get(target);
   if (speaker) {
@@ -41,12 +41,19 @@ export async function syncTarget(target: ConnectionId, ports: SyncPorts): Promis
     return waiting("target unknown", lookAgainMs);
   }
   const changes = diffPeers(plan, oursIn(world, target));
-  const phase = nextPhase(changes);
+  const phase = nextPhase(changes.filter((change) => isLedgered(world, target, change)));
   const failures = await ports.apply(target, phase);
   const pending = changes.length - phase.length;
   ports.record(target, { spec: world.spec, plan, failures, pending });
   for (const { proof } of plan.kept) if (proof) ports.prove(proof);
   return outcomeOf(plan, failures, pending);
+}
+
+/** The ledger names a cluster before the first Peer of a mesh goes there. */
+function isLedgered({ meshes }: World, target: ConnectionId, change: PeerChange): boolean {
+  if (change.action !== "create") return true;
+  const owners = meshes.filter(({ mesh }) => change.peer.owners.includes(mesh.id));
+  return owners.every(({ ledger }) => ledger.has(target));
 }
 
 function oursIn(world: World, target: ConnectionId): HeldPeer[] {

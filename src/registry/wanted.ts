@@ -1,4 +1,5 @@
 import { kubeconfigText, type SecretData } from "../api/kubeconfig-secret.ts";
+import type { DrainRow } from "../core/drain.ts";
 import {
   connectionId as brand,
   type ClusterName,
@@ -6,7 +7,8 @@ import {
   localConnection,
   type MeshId,
 } from "../core/ids.ts";
-import type { Mesh, MeshEntry } from "../core/mesh.ts";
+import type { LedgerRow } from "../core/ledger.ts";
+import type { Mesh, SecretRef } from "../core/mesh.ts";
 import type { ConnectedMesh, EntryConnection } from "../core/world.ts";
 import { type ConnectionConfig, connectionId } from "../kube/connection-config.ts";
 import { type KubeconfigLicence, parseKubeconfig } from "../kube/kubeconfig.ts";
@@ -17,43 +19,55 @@ export type SecretState =
   | { readonly state: "missing" }
   | { readonly state: "unknown" };
 
+/** A mesh as far as it asks for connections. */
+export interface MeshWish {
+  readonly id: MeshId;
+  readonly namespace: string;
+  /** Absent when its spec cannot be used, or its deletion was asked for: then only the ledger counts. */
+  readonly mesh?: Mesh;
+  readonly ledger: readonly LedgerRow[];
+}
+
 export interface WantedInput {
-  readonly meshes: readonly Mesh[];
+  readonly wishes: readonly MeshWish[];
   readonly secret: (namespace: string, name: string) => SecretState;
   readonly allow: ReadonlySet<KubeconfigLicence>;
 }
 
-/** The connections that the meshes ask for, and where each entry leads. */
+/** The connections that the meshes ask for, and where each entry and each row of a ledger leads. */
 export interface Wanted {
   readonly meshes: readonly ConnectedMesh[];
+  readonly ledgers: ReadonlyMap<MeshId, readonly DrainRow[]>;
   /** Without `local`: that one is always there. */
-  readonly remote: ReadonlyMap<ConnectionId, WantedConnection>;
+  readonly remote: ReadonlyMap<ConnectionId, ConnectionConfig>;
 }
-
-export interface WantedConnection {
-  readonly config: ConnectionConfig;
-  /** The entries that lead there, as `entryKey` writes them. */
-  readonly users: ReadonlySet<string>;
-}
-
-export const entryKey = (mesh: MeshId, entry: ClusterName): string => `${mesh}#${entry}`;
 
 /** A mesh reaches only what its own Secrets, in its own namespace, contain. */
 export function wantedConnections(input: WantedInput): Wanted {
-  const remote = new Map<ConnectionId, { config: ConnectionConfig; users: Set<string> }>();
-  const meshes = input.meshes.map((mesh): ConnectedMesh => {
-    const connections = new Map<ClusterName, EntryConnection>();
-    for (const entry of mesh.entries) {
-      const { connection, config } = resolve(input, mesh, entry);
-      connections.set(entry.name, connection);
-      if (connection.state !== "connected" || !config) continue;
-      const wanted = remote.get(connection.id) ?? { config, users: new Set() };
-      remote.set(connection.id, wanted);
-      wanted.users.add(entryKey(mesh.id, entry.name));
-    }
-    return { mesh, connections };
+  const remote = new Map<ConnectionId, ConnectionConfig>();
+  const lead = (namespace: string, reach: "local" | SecretRef): EntryConnection => {
+    const { connection, config } = resolve(input, namespace, reach);
+    if (connection.state === "connected" && config) remote.set(connection.id, config);
+    return connection;
+  };
+  const ledgers = new Map(
+    input.wishes.map(({ id, namespace, ledger }) => [
+      id,
+      ledger.map((row): DrainRow => ({ ...row, connection: lead(namespace, row.reach) })),
+    ]),
+  );
+  const meshes = input.wishes.flatMap(({ id, namespace, mesh }): ConnectedMesh[] => {
+    if (!mesh) return [];
+    const connections = mesh.entries.map(({ name, reach }) => [name, lead(namespace, reach)] as const);
+    return [
+      { mesh, connections: new Map<ClusterName, EntryConnection>(connections), ledger: reached(ledgers.get(id)) },
+    ];
   });
-  return { meshes, remote };
+  return { meshes, ledgers, remote };
+}
+
+function reached(rows: readonly DrainRow[] = []): Set<ConnectionId> {
+  return new Set(rows.flatMap(({ connection }) => (connection.state === "connected" ? [connection.id] : [])));
 }
 
 interface Resolved {
@@ -61,7 +75,7 @@ interface Resolved {
   readonly config?: ConnectionConfig;
 }
 
-function resolve({ secret, allow }: WantedInput, { namespace }: Mesh, { reach }: MeshEntry): Resolved {
+function resolve({ secret, allow }: WantedInput, namespace: string, reach: "local" | SecretRef): Resolved {
   if (reach === "local") return { connection: { state: "connected", id: localConnection } };
   const found = secret(namespace, reach.name);
   if (found.state === "unknown") return { connection: { state: "unknown", reason: "SecretUnknown" } };

@@ -76,7 +76,7 @@ export function connected(mesh: Mesh): ConnectedMesh {
   const connections = mesh.entries.map(
     ({ name }) => [clusterName(name), { state: "connected", id: conn(Number(name.slice(1))) }] as const,
   );
-  return { mesh, connections: new Map(connections) };
+  return { mesh, connections: new Map(connections), ledger: new Set(connections.map(([, { id }]) => id)) };
 }
 
 export interface WorldParts {

@@ -1,0 +1,25 @@
+import type { ClusterName } from "./ids.ts";
+import type { Mesh, SecretRef } from "./mesh.ts";
+
+/** A cluster that may hold Peers of a mesh, and how it was reached. Never a credential. */
+export interface LedgerRow {
+  readonly cluster: ClusterName;
+  readonly reach: "local" | SecretRef;
+}
+
+/** The rows that must be written before the mesh may put a Peer anywhere: what was there, and every entry. */
+export function ledgerWith(mesh: Mesh, before: readonly LedgerRow[]): readonly LedgerRow[] {
+  const entries = mesh.entries.map(({ name, reach }): LedgerRow => ({ cluster: name, reach }));
+  const missing = entries.filter((row) => !before.some((other) => sameRow(row, other)));
+  return missing.length > 0 ? [...before, ...missing] : before;
+}
+
+export function isInSpec(mesh: Mesh | undefined, row: LedgerRow): boolean {
+  return mesh?.entries.some(({ name, reach }) => sameRow({ cluster: name, reach }, row)) ?? false;
+}
+
+export function sameRow(a: LedgerRow, b: LedgerRow): boolean {
+  return a.cluster === b.cluster && reachText(a) === reachText(b);
+}
+
+const reachText = ({ reach }: LedgerRow): string => (reach === "local" ? "local" : `${reach.name}/${reach.key}`);

@@ -1,0 +1,133 @@
+import { describe, expect, it } from "vitest";
+import { aMeshObject, aNode, aView, aWorld, conn, heldAs, known, planOf, unknown } from "../../test/support/build.ts";
+import { FakeClock } from "../../test/support/fake-clock.ts";
+import { type ClusterMeshObject, readMesh } from "../api/cluster-mesh.ts";
+import type { DrainRow } from "../core/drain.ts";
+import { clusterName } from "../core/ids.ts";
+import type { ClusterView, EntryConnection } from "../core/world.ts";
+import { type TendPorts, tendMesh } from "./tend-mesh.ts";
+
+const clock = new FakeClock();
+const finalizers = ["kilo-clustermesh.io/cleanup"];
+const ago = (seconds: number): string => new Date(clock.date().getTime() - seconds * 1000).toISOString();
+
+interface Scene {
+  readonly metadata?: Partial<ClusterMeshObject["metadata"]>;
+  readonly two?: Partial<ClusterView>;
+  readonly second?: EntryConnection;
+  readonly deletionTimeout?: string;
+}
+
+/** A mesh of two clusters, the second as the scene says, and what is written about it. */
+function play({ metadata, two, second = { state: "connected", id: conn(2) }, deletionTimeout }: Scene) {
+  const plain = aMeshObject(2);
+  const spec = { ...(plain.spec as object), ...(deletionTimeout && { deletionTimeout }) };
+  const object: ClusterMeshObject = {
+    ...plain,
+    spec,
+    metadata: { ...plain.metadata, resourceVersion: "7", ...metadata },
+  };
+  const record = readMesh(object);
+  const views = [aView([aNode(1, 0)]), aView([aNode(2, 0)], two)];
+  const world = aWorld({ views });
+  const writes: string[] = [];
+  const rows: DrainRow[] = [
+    { cluster: clusterName("c1"), reach: "local", connection: { state: "connected", id: conn(1) } },
+    { cluster: clusterName("c2"), reach: { name: "c2", key: "kubeconfig" }, connection: second },
+  ];
+  const write = (what: string) => async (_: unknown, body: object) => {
+    writes.push(`${what} ${JSON.stringify(body)}`);
+    return undefined;
+  };
+  const ports: TendPorts = {
+    mesh: () => record,
+    observe: () => world,
+    reports: new Map(),
+    ledger: () => rows,
+    clock,
+    isStarting: () => false,
+    writtenAtMs: new Map(),
+    patchMeta: write("metadata"),
+    patchStatus: write("status"),
+    tell: () => undefined,
+    tellLeftovers: (_, clusters) => void writes.push(`left in ${clusters}`),
+  };
+  return { writes, outcome: tendMesh(record.id, ports) };
+}
+
+/** What the second cluster holds after a sync. */
+function peersOfMesh() {
+  const record = readMesh(aMeshObject(2));
+  if (record.state === "refused") throw new Error("unreachable");
+  const world = aWorld({ meshes: [record.mesh], views: [aView([aNode(1, 0)]), aView([aNode(2, 0)])] });
+  return known(planOf(world, 2).peers.map((peer) => heldAs(peer)));
+}
+
+describe("a new mesh", () => {
+  it("gets its finalizer and its ledger before anything else", async () => {
+    const { writes, outcome } = play({});
+    await outcome;
+    expect(writes.slice(0, 2)).toEqual([
+      'metadata {"resourceVersion":"7","finalizers":["kilo-clustermesh.io/cleanup"]}',
+      'status {"ledger":[{"cluster":"c1"},{"cluster":"c2","kubeconfigSecretRef":{"name":"c2","key":"kubeconfig"}}]}',
+    ]);
+  });
+
+  it("keeps the finalizers of others", async () => {
+    const { writes, outcome } = play({ metadata: { finalizers: ["theirs"] } });
+    await outcome;
+    expect(writes[0]).toContain('["theirs","kilo-clustermesh.io/cleanup"]');
+  });
+});
+
+describe("a deleted mesh", () => {
+  const released = 'metadata {"resourceVersion":"7","finalizers":[]}';
+
+  it("is released when no cluster of its ledger holds Peers of it", async () => {
+    const { writes, outcome } = play({ metadata: { finalizers, deletionTimestamp: ago(1) } });
+    expect(await outcome).toMatchObject({ kind: "done" });
+    expect(writes).toEqual([released]);
+  });
+
+  it("waits for a cluster that holds Peers of it, however long", async () => {
+    const { writes, outcome } = play({
+      metadata: { finalizers, deletionTimestamp: ago(9999) },
+      two: { peers: peersOfMesh() },
+    });
+    expect(await outcome).toMatchObject({ kind: "waiting" });
+    expect(writes).toEqual([]);
+  });
+
+  it("does not wait for a cluster whose Secret is gone, and says what may be left there", async () => {
+    const second: EntryConnection = { state: "unknown", reason: "SecretMissing" };
+    const { writes, outcome } = play({ metadata: { finalizers, deletionTimestamp: ago(1) }, second });
+    await outcome;
+    expect(writes).toEqual([released, "left in c2"]);
+  });
+
+  it("counts a cluster without Kilo's Peer type as empty", async () => {
+    const two = { peers: { state: "unknown", reason: "PeerCRDMissing" } } as const;
+    const { writes, outcome } = play({ metadata: { finalizers, deletionTimestamp: ago(1) }, two });
+    await outcome;
+    expect(writes).toEqual([released]);
+  });
+
+  it.each<[string, number, string | undefined, string[]]>([
+    ["ten minutes", 599, undefined, []],
+    ["ten minutes and then gives it up", 600, undefined, [released, "left in c2"]],
+    ["as long as its spec says", 89, "1m30s", []],
+    ["as long as its spec says and then gives it up", 90, "1m30s", [released, "left in c2"]],
+    ["for ever where its spec says 0", 1e6, "0", []],
+  ])("waits %s for a cluster that does not answer", async (_, seconds, deletionTimeout, expected) => {
+    const scene = { metadata: { finalizers, deletionTimestamp: ago(seconds) }, two: { peers: unknown } };
+    const { writes, outcome } = play({ ...scene, ...(deletionTimeout && { deletionTimeout }) });
+    await outcome;
+    expect(writes).toEqual(expected);
+  });
+
+  it("that somebody else has released needs nothing", async () => {
+    const { writes, outcome } = play({ metadata: { finalizers: ["theirs"], deletionTimestamp: ago(1) } });
+    expect(await outcome).toMatchObject({ kind: "done" });
+    expect(writes).toEqual([]);
+  });
+});

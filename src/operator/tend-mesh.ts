@@ -1,0 +1,73 @@
+import { type ClusterMeshObject, type MeshRecord, renderLedger } from "../api/cluster-mesh.ts";
+import { finalizer } from "../api/names.ts";
+import { drainState } from "../core/drain.ts";
+import type { MeshId } from "../core/ids.ts";
+import { ledgerWith } from "../core/ledger.ts";
+import type { World } from "../core/world.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { done, failed, type Outcome, waiting } from "../runtime/outcome.ts";
+import { type ReportPorts, reportMesh } from "./report-mesh.ts";
+
+export interface TendPorts extends ReportPorts {
+  /** A merge patch; returns what was refused. */
+  readonly patchMeta: (object: ClusterMeshObject, metadata: object) => Promise<Error | undefined>;
+  /** Says which clusters may hold leftovers of a mesh that is gone. */
+  readonly tellLeftovers: (object: ClusterMeshObject, clusters: readonly string[]) => void;
+}
+
+const defaultTimeoutSeconds = 600;
+const lookAgainMs = 1000;
+
+/** One mesh → its finalizer and ledger, then its status; a deleted one is released when its Peers are gone. */
+export async function tendMesh(id: MeshId, ports: TendPorts): Promise<Outcome> {
+  const record = ports.mesh(id);
+  if (!record) return done;
+  if (record.deletedAt) return releaseMesh(record, ports);
+  const failure = await claimMesh(record, ports);
+  return failure ? failed(failure) : reportMesh(id, ports);
+}
+
+/** The finalizer and the ledger come before the first Peer: whatever happens then, somebody cleans up. */
+async function claimMesh(record: MeshRecord, ports: TendPorts): Promise<Error | undefined> {
+  const { object, ledger } = record;
+  const { resourceVersion, finalizers = [] } = object.metadata;
+  if (!finalizers.includes(finalizer)) {
+    const refusal = await ports.patchMeta(object, { resourceVersion, finalizers: [...finalizers, finalizer] });
+    if (refusal) return refusal;
+  }
+  const rows = record.state === "valid" ? ledgerWith(record.mesh, ledger) : ledger;
+  return rows === ledger ? undefined : ports.patchStatus(object, { ledger: renderLedger(rows) });
+}
+
+async function releaseMesh(record: MeshRecord, ports: TendPorts): Promise<Outcome> {
+  const { id, object } = record;
+  const finalizers = object.metadata.finalizers ?? [];
+  if (!finalizers.includes(finalizer)) return done;
+  const world = ports.observe();
+  if (!world) return waiting("world unknown", lookAgainMs);
+  const { blocking, leftovers } = drained(world, record, ports);
+  if (blocking > 0) return waiting("clusters hold Peers", lookAgainMs);
+  const { resourceVersion } = object.metadata;
+  const rest = finalizers.filter((name) => name !== finalizer);
+  const failure = await ports.patchMeta(object, { resourceVersion, finalizers: rest });
+  if (failure) return failed(failure);
+  if (leftovers.length > 0) ports.tellLeftovers(object, leftovers);
+  ports.writtenAtMs.delete(id);
+  return done;
+}
+
+/** What still keeps a deleted mesh, and which clusters are given up. */
+function drained(world: World, record: MeshRecord, { ledger, clock }: TendPorts) {
+  const states = ledger(record.id).map((row) => ({ cluster: row.cluster, state: drainState(world, record.id, row) }));
+  const isOver = waitedSeconds(record, clock) >= timeoutSeconds(record);
+  const blocking = states.filter(({ state }) => state === "holds" || (state === "unreachable" && !isOver)).length;
+  const leftovers = states.filter(({ state }) => state !== "empty" && state !== "holds").map(({ cluster }) => cluster);
+  return { blocking, leftovers };
+}
+
+function waitedSeconds({ deletedAt }: MeshRecord, clock: Clock): number {
+  return (clock.date().getTime() - Date.parse(deletedAt ?? "")) / 1000;
+}
+
+const timeoutSeconds = (record: MeshRecord): number =>
+  record.state === "valid" ? record.mesh.deletionTimeoutSeconds : defaultTimeoutSeconds;

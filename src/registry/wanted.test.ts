@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { aMesh } from "../../test/support/build.ts";
+import { clusterName, meshId } from "../core/ids.ts";
+import { type SecretState, wantedConnections } from "./wanted.ts";
+
+const kubeconfig = (token: string): string =>
+  JSON.stringify({
+    "current-context": "x",
+    contexts: [{ name: "x", context: { cluster: "x", user: "x" } }],
+    clusters: [{ name: "x", cluster: { server: "https://api.example.org:6443" } }],
+    users: [{ name: "x", user: { token } }],
+  });
+
+const secretWith = (text: string, key = "kubeconfig"): SecretState => ({
+  state: "known",
+  data: { [key]: Buffer.from(text).toString("base64") },
+});
+
+const mesh = aMesh(2);
+const wish = { id: mesh.id, namespace: mesh.namespace, mesh, ledger: [] };
+const secondOf = (secret: SecretState) =>
+  wantedConnections({ wishes: [wish], secret: () => secret, allow: new Set() }).meshes[0]?.connections.get(
+    clusterName("c2"),
+  );
+
+describe("where an entry leads", () => {
+  it.each<[string, SecretState]>([
+    ["SecretMissing", { state: "missing" }],
+    ["SecretUnknown", { state: "unknown" }],
+    ["SecretKeyMissing", secretWith(kubeconfig("t"), "other")],
+    ["KubeconfigInvalid", secretWith("nonsense")],
+  ])("is unknown with %s", (reason, secret) => {
+    expect(secondOf(secret)).toMatchObject({ state: "unknown", reason });
+  });
+
+  it("is named by what the kubeconfig contains: the same for the same, another for another token", () => {
+    const first = secondOf(secretWith(kubeconfig("one")));
+    expect(first).toMatchObject({ state: "connected" });
+    expect(secondOf(secretWith(kubeconfig("one")))).toEqual(first);
+    expect(secondOf(secretWith(kubeconfig("two")))).not.toEqual(first);
+  });
+
+  it("never says a credential, not even when the kubeconfig is refused", () => {
+    const broken = kubeconfig("planted-token").replace("https://", "http://");
+    expect(JSON.stringify(secondOf(secretWith(broken)))).not.toContain("planted-token");
+  });
+
+  it("asks only for Secrets of the mesh's own namespace", () => {
+    const asked: string[] = [];
+    const secret = (namespace: string, name: string): SecretState => {
+      asked.push(`${namespace}/${name}`);
+      return { state: "missing" };
+    };
+    wantedConnections({ wishes: [wish], secret, allow: new Set() });
+    expect(asked).toEqual(["kilo-system/c2"]);
+  });
+});
+
+describe("a ledger", () => {
+  it("keeps a connection that the spec no longer asks for, also of a mesh that is being deleted", () => {
+    const row = { cluster: clusterName("gone"), reach: { name: "s", key: "kubeconfig" } };
+    const id = meshId("kilo-system", "deleted");
+    const { ledgers, remote, meshes } = wantedConnections({
+      wishes: [{ id, namespace: "kilo-system", ledger: [row] }],
+      secret: () => secretWith(kubeconfig("t")),
+      allow: new Set(),
+    });
+    expect(remote.size).toBe(1);
+    expect(meshes).toEqual([]);
+    expect(ledgers.get(id)).toMatchObject([{ cluster: "gone", connection: { state: "connected" } }]);
+  });
+});
