@@ -120,6 +120,7 @@ function readEntry(entry: ClusterMeshEntry, field: string, problems: MeshProblem
     networks,
     wireguardPort: entry.wireguardPort,
     keepaliveSeconds: entry.persistentKeepalive ?? 0,
+    endpointDiscovery: entry.endpointDiscovery ?? "Auto",
   };
 }
 

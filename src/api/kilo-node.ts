@@ -23,6 +23,7 @@ export function readNode(node: NodeObject): NodeFacts {
     clustermeshEndpoint: said[nodeAnnotations.clustermeshEndpoint] ?? "",
     forceEndpoint: said[nodeAnnotations.forceEndpoint] ?? "",
     kiloEndpoint: said[nodeAnnotations.kiloEndpoint] ?? "",
+    discovered: said[nodeAnnotations.discovered] ?? "",
     externalIps: addressesOf(node, "ExternalIP"),
     internalIps: addressesOf(node, "InternalIP"),
   };

@@ -1,6 +1,6 @@
 import { type Endpoint, hostText } from "../core/endpoint.ts";
 import { clusterName, type MeshId, nodeName, type PeerName } from "../core/ids.ts";
-import type { HeldPeer, Peer } from "../core/peer.ts";
+import { type HeldPeer, type Peer, samePeerSpec } from "../core/peer.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { apiVersionOf, type Resource } from "../kube/resource.ts";
 import { annotations, group, labels, version } from "./names.ts";
@@ -35,6 +35,7 @@ export function readPeer(object: PeerObject): PeerRecord {
     uid: object.metadata.uid ?? "",
     resourceVersion: object.metadata.resourceVersion ?? "",
     instance: marks[labels.instance] ?? "",
+    touchPending: notes[annotations.touchPending] !== undefined,
     mesh: marks[labels.mesh] ?? "",
     source: clusterName(marks[labels.source] ?? ""),
     node: nodeName(notes[annotations.node] ?? ""),
@@ -54,8 +55,7 @@ export function samePeerRecord(a: PeerRecord, b: PeerRecord): boolean {
 
 /** The object to write. What `before` holds and we do not plan is carried over. */
 export function renderPeer(peer: Peer, instance: string, before?: PeerObject): PeerObject {
-  const { endpoint: _, persistentKeepalive: __, ...carried } = before?.spec ?? {};
-  const keepalive = peer.keepaliveSeconds > 0 ? { persistentKeepalive: peer.keepaliveSeconds } : {};
+  const { [annotations.touchPending]: _, ...notes } = before?.metadata.annotations ?? {};
   return {
     apiVersion: apiVersionOf(peers),
     kind: peers.kind,
@@ -69,18 +69,24 @@ export function renderPeer(peer: Peer, instance: string, before?: PeerObject): P
         [labels.instance]: instance,
       },
       annotations: {
-        ...before?.metadata.annotations,
+        ...notes,
+        ...(peer.touchPending && { [annotations.touchPending]: "true" }),
         [annotations.owners]: peer.owners.join(","),
         [annotations.node]: peer.node,
       },
     },
-    spec: {
-      ...carried,
-      publicKey: peer.publicKey,
-      allowedIPs: peer.routes.map(({ text }) => text),
-      endpoint: renderEndpoint(peer.endpoint),
-      ...keepalive,
-    },
+    spec: before && samePeerSpec(peer, readPeer(before).held) ? before.spec : renderSpec(peer, before),
+  };
+}
+
+function renderSpec(peer: Peer, before?: PeerObject): PeerObject["spec"] {
+  const { endpoint: _, persistentKeepalive: __, ...carried } = before?.spec ?? {};
+  return {
+    ...carried,
+    publicKey: peer.publicKey,
+    allowedIPs: peer.routes.map(({ text }) => text),
+    endpoint: renderEndpoint(peer.endpoint),
+    ...(peer.keepaliveSeconds > 0 && { persistentKeepalive: peer.keepaliveSeconds }),
   };
 }
 

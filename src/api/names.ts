@@ -11,6 +11,7 @@ export const labels = {
 export const annotations = {
   owners: "kilo-clustermesh.io/owners",
   node: "kilo-clustermesh.io/source-node",
+  touchPending: "kilo-clustermesh.io/touch-pending",
 } as const;
 
 /** What Kilo and people write on Nodes. */
@@ -20,6 +21,7 @@ export const nodeAnnotations = {
   clustermeshEndpoint: "kilo.squat.ai/clustermesh-endpoint",
   forceEndpoint: "kilo.squat.ai/force-endpoint",
   kiloEndpoint: "kilo.squat.ai/endpoint",
+  discovered: "kilo.squat.ai/discovered-endpoints",
 } as const;
 
 /** Keeps a deleted ClusterMesh until its Peers are gone. */

@@ -46,6 +46,10 @@ const entry = z
       .max(65535)
       .default(51820)
       .describe("UDP port of WireGuard on nodes that are reached by their external IP."),
+    endpointDiscovery: z
+      .enum(["Auto", "Never"])
+      .optional()
+      .describe("Auto: an endpoint that another cluster's nodes observed is used there. Auto if absent."),
     persistentKeepalive: z
       .int()
       .min(0)

@@ -31,7 +31,7 @@ export function admitNode(entry: MeshEntry, facts: NodeFacts): MeshNode | Skippe
   };
 }
 
-type Reach = Pick<MeshNode, "endpoint" | "roams">;
+type Reach = Pick<MeshNode, "endpoint" | "roams" | "pinned">;
 
 /**
  * The first source that is set wins and is final: a malformed one is a reason, never a fall-through. A node that nothing
@@ -40,10 +40,11 @@ type Reach = Pick<MeshNode, "endpoint" | "roams">;
 function reachOf(entry: MeshEntry, facts: NodeFacts): Reach | SkipReason {
   const declared = facts.clustermeshEndpoint || facts.forceEndpoint;
   const endpoint = declared ? parseEndpoint(declared) : externalEndpoint(entry, facts);
-  if (endpoint) return { endpoint, roams: false };
+  const pinned = facts.clustermeshEndpoint !== "" || entry.endpointDiscovery === "Never";
+  if (endpoint) return { endpoint, roams: false, pinned };
   if (declared) return "NodeEndpointInvalid";
   const own = parseEndpoint(facts.kiloEndpoint);
-  return own ? { endpoint: own, roams: true } : "NodeNoEndpoint";
+  return own ? { endpoint: own, roams: true, pinned } : "NodeNoEndpoint";
 }
 
 function externalEndpoint({ wireguardPort }: MeshEntry, facts: NodeFacts): Endpoint | undefined {

@@ -10,7 +10,8 @@ export type PeerChange =
   | { readonly action: "delete"; readonly held: HeldPeer };
 
 /** What to write so that the target holds the plan. Nothing that is not ours is in it. */
-export function diffPeers(plan: KnownPlan, ours: readonly HeldPeer[]): PeerChange[] {
+export function diffPeers(plan: KnownPlan): PeerChange[] {
+  const { ours } = plan;
   const heldByName = new Map(ours.map((held) => [held.name, held]));
   const stays = new Set([...plan.peers.map(({ name }) => name), ...plan.kept.map(({ held }) => held.name)]);
   const writes = plan.peers.flatMap((peer): PeerChange[] => {

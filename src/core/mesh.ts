@@ -24,6 +24,8 @@ export interface MeshEntry {
   readonly networks: Networks;
   readonly wireguardPort: number;
   readonly keepaliveSeconds: number;
+  /** Whether what other clusters observe may replace what the node says of itself. */
+  readonly endpointDiscovery: "Auto" | "Never";
 }
 
 export interface Mesh {

@@ -5,6 +5,8 @@ import type { HeldPeer, Peer } from "./peer.ts";
 export interface NamesInput {
   readonly wanted: readonly Peer[];
   readonly held: readonly HeldPeer[];
+  /** The Peer of ours that holds each key. */
+  readonly heldByKey: ReadonlyMap<string, HeldPeer>;
   readonly kept: readonly KeptPeer[];
   readonly instance: string;
   readonly digest: (text: string) => string;
@@ -16,9 +18,9 @@ const longestName = 253;
  * Settles the name of each wanted Peer. A Peer is its key: while the key is wanted, the Peer of ours that holds it keeps
  * its name. A newcomer takes the name it was rendered with; where that is occupied, a suffix made of its key.
  */
-export function chooseNames({ wanted, held, kept, instance, digest }: NamesInput): Peer[] {
+export function chooseNames({ wanted, held, heldByKey, kept, instance, digest }: NamesInput): Peer[] {
   const ours = held.filter((peer) => peer.instance === instance);
-  const nameByKey = new Map(ours.map(({ publicKey, name }) => [publicKey, name]));
+  const nameByKey = new Map([...heldByKey].map(([key, { name }]) => [key, name]));
   const free = new Map(ours.map((peer) => [peer.name, peer]));
   for (const { held: peer } of kept) free.delete(peer.name);
   const occupied = new Set(held.map(({ name }) => name));

@@ -15,6 +15,8 @@ export interface NodeFacts {
   readonly forceEndpoint: string;
   /** Where Kilo itself tells the node's neighbours to reach it. */
   readonly kiloEndpoint: string;
+  /** Kilo's `discovered-endpoints`: from where the node has met others. */
+  readonly discovered: string;
   readonly externalIps: readonly string[];
   readonly internalIps: readonly string[];
 }
@@ -27,6 +29,8 @@ export interface MeshNode {
   readonly endpoint: Endpoint;
   /** True when nothing says where the node can be reached from outside; it has to come to us first. */
   readonly roams: boolean;
+  /** True when a person said where it is: nothing that was observed counts more. */
+  readonly pinned: boolean;
   readonly pods: readonly Cidr[];
   readonly wireguard: Cidr;
   /** The node's own addresses that may be routed. */
@@ -41,6 +45,11 @@ export interface SkippedNode {
 
 /** Kilo rewrites `last-seen` on every node twice a minute; equal facts are how that costs nothing. */
 export function sameNodeFacts(a: NodeFacts, b: NodeFacts): boolean {
+  return a.discovered === b.discovered && sameToOthers(a, b);
+}
+
+/** True when nothing changed that another cluster could see: what the node observed concerns its own cluster only. */
+export function sameToOthers(a: NodeFacts, b: NodeFacts): boolean {
   return (
     a.uid === b.uid &&
     a.wireguardIp === b.wireguardIp &&

@@ -22,7 +22,10 @@ describe("the order of writes", () => {
 
   it("does not make what has nothing to do with each other wait", () => {
     const other = releases("10.77.0.0/16");
-    const gone: PeerChange = { action: "delete", held: heldAs(peer, { allowedIps: ["10.78.0.0/16"] }) };
+    const gone: PeerChange = {
+      action: "delete",
+      held: heldAs(peer, { allowedIps: ["10.78.0.0/16"], publicKey: "other" }),
+    };
     expect(nextPhase([other, grows, gone])).toEqual([other, grows, gone]);
   });
 

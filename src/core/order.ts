@@ -9,10 +9,16 @@ export function nextPhase(changes: readonly PeerChange[]): readonly PeerChange[]
   const gains = changes.flatMap((change) => gainedBy(change).map((route) => ({ change, route })));
   const now = changes.filter((change) => {
     const released = releasedBy(change).flatMap((text) => parseCidr(text) ?? []);
+    if (change.action === "delete" && isMarkedFirst(change.held.publicKey, changes)) return false;
     return !released.some((route) => gains.some((gain) => gain.change !== change && overlaps(gain.route, route)));
   });
   // Peers that exchange routes wait for each other: then all at once.
   return now.length > 0 ? now : changes;
+}
+
+/** Deleting one of two Peers with one key makes Kilo forget the key: the survivor is marked before, and touched after. */
+function isMarkedFirst(key: string, changes: readonly PeerChange[]): boolean {
+  return changes.some((change) => "peer" in change && change.peer.publicKey === key);
 }
 
 function gainedBy(change: PeerChange): readonly Cidr[] {

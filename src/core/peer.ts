@@ -17,6 +17,8 @@ export interface Peer {
   readonly node: NodeName;
   /** Every mesh that wants this Peer, sorted. */
   readonly owners: readonly MeshId[];
+  /** Marked while a second Peer with its key is deleted; taking the mark off is the touch that Kilo needs. */
+  readonly touchPending: boolean;
 }
 
 /** A Peer that a target holds, ours or not, as text: people write them too. */
@@ -26,6 +28,10 @@ export interface HeldPeer {
   /** What was judged: a write that follows from it is refused when somebody was faster. */
   readonly resourceVersion: string;
   readonly instance: string;
+  /** Written by the Go operator and not stamped by us yet. */
+  readonly legacy?: boolean;
+  /** Its twin was deleted: Kilo takes notice of it again only when it is written once more. */
+  readonly touchPending: boolean;
   readonly mesh: string;
   readonly source: ClusterName;
   readonly node: NodeName;
@@ -42,7 +48,7 @@ export function samePeer(peer: Peer, held: HeldPeer): boolean {
 }
 
 /** What Kilo acts on. The order of routes means nothing to it. */
-function samePeerSpec(peer: Peer, held: HeldPeer): boolean {
+export function samePeerSpec(peer: Peer, held: HeldPeer): boolean {
   return (
     peer.publicKey === held.publicKey &&
     peer.keepaliveSeconds === held.keepaliveSeconds &&
@@ -56,6 +62,8 @@ function samePeerMarks(peer: Peer, held: HeldPeer): boolean {
     peer.mesh === held.mesh &&
     peer.source === held.source &&
     peer.node === held.node &&
+    peer.touchPending === held.touchPending &&
+    !held.legacy &&
     sameTexts(peer.owners, held.owners)
   );
 }

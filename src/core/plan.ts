@@ -1,3 +1,4 @@
+import { adoptPeers, ghostsAmong } from "./adopt.ts";
 import { parseCidr } from "./cidr.ts";
 import { type Claim, type RefusedClaim, settleClaims } from "./claims.ts";
 import { hostText } from "./endpoint.ts";
@@ -8,7 +9,8 @@ import { chooseNames } from "./names.ts";
 import type { SkippedNode } from "./node.ts";
 import { type HeldPeer, mergeByPublicKey, type Peer, uniqueRoutes } from "./peer.ts";
 import { mayRoute, protectionOf } from "./protect.ts";
-import { type Candidate, placeholders, renderSource } from "./render.ts";
+import { settleReach } from "./reach.ts";
+import { type Candidate, renderSource } from "./render.ts";
 import type { SourceId } from "./source.ts";
 import type { World } from "./world.ts";
 
@@ -23,11 +25,19 @@ export type Plan =
   | {
       readonly state: "known";
       readonly target: ConnectionId;
+      /** The Peers of the target that are ours to write, adopted ones among them. */
+      readonly ours: readonly HeldPeer[];
       readonly peers: readonly Peer[];
       /** Peers that stay because we do not know better; they may only shrink. */
       readonly kept: readonly KeptPeer[];
       /** Wanted, but a Peer that is not ours holds the key. */
       readonly taken: readonly Peer[];
+      /** Wanted, but nobody knows where: the name of the endpoint does not resolve. */
+      readonly unresolved: readonly Peer[];
+      /** Peers of the Go operator that no mesh explains. */
+      readonly ghosts: number;
+      /** The names that endpoints use. */
+      readonly names: readonly string[];
       /** Routes that somebody else has. */
       readonly refused: readonly RefusedClaim[];
       readonly sources: readonly SourcePlan[];
@@ -37,20 +47,48 @@ export type KnownPlan = Extract<Plan, { state: "known" }>;
 
 /** The Peers that should exist in `target`: a pure function of the world, the same for any order of its facts. */
 export function planTarget(world: World, target: ConnectionId): Plan {
-  const held = world.clusters.get(target)?.peers ?? { state: "unknown", reason: "Connecting" };
-  if (held.state === "unknown") return { state: "unknown", target, reason: held.reason };
-  const ours = held.items.filter(({ instance }) => instance === world.instance);
-  const foreign = held.items.filter(({ instance }) => instance !== world.instance);
-  const heldByKey = new Map(ours.map((peer) => [peer.publicKey, peer]));
+  const view = world.clusters.get(target);
+  const observed = view?.peers ?? { state: "unknown", reason: "Connecting" };
+  if (observed.state === "unknown") return { state: "unknown", target, reason: observed.reason };
+  const held = adoptPeers(world, observed.items);
+  const ours = held.filter(({ instance }) => instance === world.instance);
+  const foreign = held.filter(({ instance }) => instance !== world.instance);
+  const { heldByKey, doubled } = survivors(ours);
   const sources = judgeSources(world, target);
   const kept = keptPeers({ world, target, ours, sources });
   const rendered = sources.flatMap((source) => renderSource(source, { heldByKey, kept, digest: world.digest }));
-  const merged = placeholders(mergeByPublicKey(rendered));
-  const { free, taken } = splitTaken(merged, foreign, heldByKey);
-  const carried = free.map((peer) => withSilentOwners(peer, world, { heldByKey, sources }));
+  const { free, taken } = splitTaken(mergeByPublicKey(rendered), foreign, heldByKey);
+  const { reachable, unresolved } = settleReach({ candidates: free, heldByKey, view, resolved: world.resolved });
+  const carried = reachable.map((peer) => withSilentOwners(peer, world, { heldByKey, sources }));
   const { peers, refused } = settleRoutes({ world, target, candidates: carried, foreign, kept, heldByKey });
-  const named = chooseNames({ wanted: peers, held: held.items, kept, instance: world.instance, digest: world.digest });
-  return { state: "known", target, peers: named, kept, taken, refused, sources: sources.map(sourcePlan) };
+  const named = chooseNames({ ...world, wanted: peers, held, heldByKey, kept });
+  const marked = named.map((peer) => ({ ...peer, touchPending: doubled.has(peer.publicKey) }));
+  const names = rendered.flatMap(({ endpoint: { host } }) => ("dns" in host ? [host.dns] : []));
+  return {
+    state: "known",
+    ghosts: ghostsAmong(world, observed.items).length,
+    target,
+    ours,
+    peers: marked,
+    kept,
+    taken,
+    unresolved,
+    refused,
+    names,
+    sources: sources.map(sourcePlan),
+  };
+}
+
+/** Of several Peers of ours with one key the first by name survives; an anchor of old never does. */
+function survivors(ours: readonly HeldPeer[]) {
+  const heldByKey = new Map<string, HeldPeer>();
+  const doubled = new Set<string>();
+  const order = ({ name }: HeldPeer): string => `${name.endsWith("--anchor") ? 1 : 0}${name}`;
+  for (const peer of [...ours].sort((a, b) => (order(a) < order(b) ? -1 : 1))) {
+    if (heldByKey.has(peer.publicKey)) doubled.add(peer.publicKey);
+    else heldByKey.set(peer.publicKey, peer);
+  }
+  return { heldByKey, doubled };
 }
 
 function sourcePlan({ mesh, source, admitted, skipped }: JudgedSource): SourcePlan {
@@ -101,7 +139,7 @@ function settleRoutes({ world, target, candidates, foreign, kept, heldByKey }: S
   const { granted, refused } = settleClaims([...claims, ...others]);
   const routesOf = new Map<string, Claim[]>();
   for (const claim of granted) routesOf.set(claim.peer, [...(routesOf.get(claim.peer) ?? []), claim]);
-  const peers = candidates.map(({ roams: _, cluster: __, rank: ___, ...peer }): Peer => {
+  const peers = candidates.map(({ roams: _, pinned: __, cluster: ___, rank: ____, ...peer }): Peer => {
     return { ...peer, routes: uniqueRoutes((routesOf.get(peer.publicKey) ?? []).map(({ route }) => route)) };
   });
   return { peers: peers.filter(({ routes }) => routes.length > 0), refused };

@@ -1,3 +1,4 @@
+import type { Observed } from "./discovered.ts";
 import type { ClusterName, ConnectionId, MeshId, NodeName } from "./ids.ts";
 import type { Mesh } from "./mesh.ts";
 import type { NodeFacts } from "./node.ts";
@@ -24,6 +25,8 @@ export interface ClusterView {
   readonly departures: readonly Departure[];
   /** For how long nodes that are listed have been without Kilo's key or address. */
   readonly strippedMs: ReadonlyMap<NodeName, number>;
+  /** From where its nodes have met public keys. */
+  readonly observed: Observed;
   /** Two complete lists, far enough apart, agree: a node that was in neither is gone. */
   readonly absenceProven: boolean;
 }
@@ -52,6 +55,10 @@ export interface World {
   /** Meshes that exist and cannot be used as they are: their Peers are kept. */
   readonly refused: ReadonlySet<MeshId>;
   readonly clusters: ReadonlyMap<ConnectionId, ClusterView>;
+  /** Two complete lists of the meshes agree: Peers of the Go operator whose mesh is in neither may go. */
+  readonly ghostsMayGo: boolean;
+  /** Names of endpoints and their addresses, IPv4 first; what could not be resolved is not in it. */
+  readonly resolved: ReadonlyMap<string, readonly string[]>;
   /** SHA-256 of a text, in hex. */
   readonly digest: (text: string) => string;
 }

@@ -8,15 +8,17 @@ export interface ObserveInput {
   readonly instance: string;
   readonly topology: Topology | undefined;
   readonly registry: Registry;
+  readonly resolved: World["resolved"];
+  readonly ghostsMayGo: boolean;
 }
 
 /** Everything we know, from memory, in one synchronous step. Undefined before the meshes are known. */
-export function observe({ instance, topology, registry }: ObserveInput): World | undefined {
+export function observe({ instance, topology, registry, ...rest }: ObserveInput): World | undefined {
   if (!topology) return undefined;
   const clusters = registry.views();
   const twins = twinsOf(clusters);
   const meshes = speakFor(topology.meshes, twins);
-  return { instance, spec: topology, meshes, refused: topology.refused, clusters, twins, digest };
+  return { ...rest, instance, spec: topology, meshes, refused: topology.refused, clusters, twins, digest };
 }
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex");

@@ -27,7 +27,9 @@ import { done, type Outcome } from "../runtime/outcome.ts";
 import { WorkQueue } from "../runtime/queue.ts";
 import { applyChanges } from "./apply.ts";
 import { connectClusters, sameTopology, type Topology } from "./connect-clusters.ts";
+import { ListProof } from "./list-proof.ts";
 import { leftoversEvent, readyEvent } from "./mesh-events.ts";
+import { NameResolver } from "./name-resolver.ts";
 import { observe } from "./observe.ts";
 import { patchMesh } from "./patch-mesh.ts";
 
@@ -46,6 +48,8 @@ export interface OperatorPorts {
 export interface OperatorOptions extends OperatorPorts {
   readonly instance: string;
   readonly allow: ReadonlySet<KubeconfigLicence>;
+  /** What becomes of the Go operator's Peers whose mesh is gone. */
+  readonly legacyOrphans?: "delete" | "report";
 }
 
 /** Changes of one target within this time become one burst: every burst makes Kilo replace all peers of a device. */
@@ -60,6 +64,8 @@ export class Operator {
   readonly #secrets: SecretWatches;
   readonly #registry: Registry;
   readonly #events: EventRecorder;
+  readonly #names: NameResolver;
+  readonly #meshLists: ListProof;
   readonly #connects: WorkQueue<"clusters">;
   readonly #targets: WorkQueue<ConnectionId>;
   readonly #statuses: WorkQueue<MeshId>;
@@ -95,12 +101,15 @@ export class Operator {
     });
     this.#meshes.onChange((change) => this.#meshChanged(change));
     this.#meshes.onKnowledge(() => this.#connects.add("clusters"));
+    this.#names = new NameResolver({ clock, log, onChange: () => this.#wakeTargets() });
+    this.#meshLists = new ListProof(this.#meshes, clock, () => this.#wakeTargets());
   }
 
   /** In the order they start; they stop in reverse, so that the writers stop first. */
   parts(): Part[] {
     return [
       { name: "registry", start: () => this.#registry.start(), stop: () => this.#registry.stop() },
+      { name: "names", start: () => undefined, stop: () => this.#names.stop() },
       { name: "secrets", start: () => undefined, stop: () => this.#secrets.stop() },
       { name: "meshes", start: () => this.#meshes.start(), stop: () => this.#meshes.stop() },
       { name: "events", start: () => undefined, stop: () => this.#events.stop() },
@@ -133,6 +142,8 @@ export class Operator {
         },
         record: (id, report) => this.#record(id, report),
         wake: (id) => this.#targets.add(id),
+        resolve: (names) => this.#names.follow(names),
+        proveGhosts: () => this.#meshLists.prove(),
         prove: (source) => this.#registry.get(source)?.proveAbsence(),
       });
     };
@@ -172,7 +183,14 @@ export class Operator {
   }
 
   #world(): World | undefined {
-    return observe({ instance: this.#options.instance, topology: this.#topology, registry: this.#registry });
+    const { instance, legacyOrphans = "delete" } = this.#options;
+    return observe({
+      instance,
+      topology: this.#topology,
+      registry: this.#registry,
+      resolved: this.#names.answers,
+      ghostsMayGo: legacyOrphans === "delete" && this.#meshLists.agree,
+    });
   }
 
   /** What a target's plan may see: nothing while the list of meshes is not known. */
@@ -185,8 +203,12 @@ export class Operator {
     this.#topology = topology;
     const open = new Set(this.#registry.ids());
     for (const id of this.#reports.keys()) if (!open.has(id)) this.#reports.delete(id);
-    for (const id of open) this.#targets.add(id);
+    this.#wakeTargets();
     for (const id of topology.ledgers.keys()) this.#statuses.add(id);
+  }
+
+  #wakeTargets(): void {
+    for (const id of this.#registry.ids()) this.#targets.add(id);
   }
 
   #record(target: ConnectionId, report: TargetReport): void {
@@ -202,7 +224,8 @@ export class Operator {
   /** The one line where a change in one cluster becomes work for others. */
   #clusterChanged(id: ConnectionId, change: ClusterChange): void {
     const meshes = this.#topology?.meshes ?? [];
-    if (change !== "peer") for (const target of affectedTargets(meshes, id)) this.#targets.add(target);
+    const isForOthers = change === "node" || change === "knowledge";
+    if (isForOthers) for (const target of affectedTargets(meshes, id)) this.#targets.add(target);
     if (change !== "node") this.#targets.add(id);
     if (change === "knowledge") this.#wakeMeshesOf(id);
   }

@@ -1,7 +1,6 @@
 import { diffPeers, type PeerChange } from "../core/diff.ts";
 import type { ConnectionId } from "../core/ids.ts";
 import { nextPhase } from "../core/order.ts";
-import type { HeldPeer } from "../core/peer.ts";
 import { type KnownPlan, planTarget } from "../core/plan.ts";
 import type { TargetReport } from "../core/status.ts";
 import type { World } from "../core/world.ts";
@@ -15,6 +14,10 @@ export interface SyncPorts {
   readonly record: (target: ConnectionId, report: TargetReport) => void;
   /** Has another target planned: it speaks for the same cluster. */
   readonly wake: (target: ConnectionId) => void;
+  /** Has names of endpoints resolved, and kept up to date. */
+  readonly resolve: (names: readonly string[]) => void;
+  /** Asks for the second list of the meshes, after which Peers that no mesh explains may go. */
+  readonly proveGhosts: () => void;
   /** Asks a cluster for the list that can prove what is held back. */
   readonly prove: (source: ConnectionId) => void;
 }
@@ -40,12 +43,14 @@ export async function syncTarget(target: ConnectionId, ports: SyncPorts): Promis
     ports.record(target, { spec: world.spec, plan, failures: [], pending: 0 });
     return waiting("target unknown", lookAgainMs);
   }
-  const changes = diffPeers(plan, oursIn(world, target));
+  const changes = diffPeers(plan);
   const phase = nextPhase(changes.filter((change) => isLedgered(world, target, change)));
   const failures = await ports.apply(target, phase);
   const pending = changes.length - phase.length;
   ports.record(target, { spec: world.spec, plan, failures, pending });
   for (const { proof } of plan.kept) if (proof) ports.prove(proof);
+  if (plan.names.length > 0) ports.resolve(plan.names);
+  if (plan.ghosts > 0 && !world.ghostsMayGo) ports.proveGhosts();
   return outcomeOf(plan, failures, pending);
 }
 
@@ -54,11 +59,6 @@ function isLedgered({ meshes }: World, target: ConnectionId, change: PeerChange)
   if (change.action !== "create") return true;
   const owners = meshes.filter(({ mesh }) => change.peer.owners.includes(mesh.id));
   return owners.every(({ ledger }) => ledger.has(target));
-}
-
-function oursIn(world: World, target: ConnectionId): HeldPeer[] {
-  const held = world.clusters.get(target)?.peers;
-  return held?.state === "known" ? held.items.filter(({ instance }) => instance === world.instance) : [];
 }
 
 function outcomeOf({ kept }: KnownPlan, failures: readonly string[], pending: number): Outcome {

@@ -112,13 +112,15 @@ describe("a deleted mesh", () => {
     expect(writes).toEqual([released]);
   });
 
-  it.each<[string, number, string | undefined, string[]]>([
-    ["ten minutes", 599, undefined, []],
-    ["ten minutes and then gives it up", 600, undefined, [released, "left in c2"]],
-    ["as long as its spec says", 89, "1m30s", []],
-    ["as long as its spec says and then gives it up", 90, "1m30s", [released, "left in c2"]],
-    ["for ever where its spec says 0", 1e6, "0", []],
-  ])("waits %s for a cluster that does not answer", async (_, seconds, deletionTimeout, expected) => {
+  const givenUp = [released, "left in c2"];
+
+  it.each([
+    { how: "ten minutes", seconds: 599, expected: [] },
+    { how: "ten minutes and then gives it up", seconds: 600, expected: givenUp },
+    { how: "as long as its spec says", seconds: 89, deletionTimeout: "1m30s", expected: [] },
+    { how: "as its spec says and then gives it up", seconds: 90, deletionTimeout: "1m30s", expected: givenUp },
+    { how: "for ever where its spec says 0", seconds: 1e6, deletionTimeout: "0", expected: [] },
+  ])("waits $how for a cluster that does not answer", async ({ seconds, deletionTimeout, expected }) => {
     const scene = { metadata: { finalizers, deletionTimestamp: ago(seconds) }, two: { peers: unknown } };
     const { writes, outcome } = play({ ...scene, ...(deletionTimeout && { deletionTimeout }) });
     await outcome;

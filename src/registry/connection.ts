@@ -1,10 +1,13 @@
 import { nodes, readNode } from "../api/kilo-node.ts";
 import { type PeerObject, type PeerRecord, peers, readPeer, samePeerRecord } from "../api/kilo-peer.ts";
+import { parseDiscovered } from "../core/discovered.ts";
+import type { Endpoint } from "../core/endpoint.ts";
 import { type ConnectionId, type NodeName, nodeName } from "../core/ids.ts";
-import { type NodeFacts, sameNodeFacts } from "../core/node.ts";
+import { type NodeFacts, sameNodeFacts, sameToOthers } from "../core/node.ts";
 import type { UnknownReason } from "../core/reasons.ts";
 import type { ClusterView, Observation } from "../core/world.ts";
 import type { KubeClient } from "../kube/client.ts";
+import type { CredentialExpiry } from "../kube/credential-expiry.ts";
 import { type Change, Informer } from "../kube/informer.ts";
 import type { Knowledge } from "../kube/knowledge.ts";
 import type { ObjectRef } from "../kube/object.ts";
@@ -12,9 +15,10 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
 import { Departures, type Moment } from "./departures.ts";
 import { StrippedNodes } from "./stripped-nodes.ts";
+import { type ConnectionSummary, informerSummary, PeerCounts } from "./summary.ts";
 
 /** What happened in a cluster. */
-export type ClusterChange = "node" | "peer" | "knowledge";
+export type ClusterChange = "node" | "observed" | "peer" | "knowledge";
 
 export interface ConnectionOptions {
   readonly id: ConnectionId;
@@ -22,6 +26,8 @@ export interface ConnectionOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly onChange: (change: ClusterChange) => void;
+  /** When the credential that we were given ends, if it says so. */
+  readonly credential?: CredentialExpiry | undefined;
 }
 
 /** One connected cluster: its Nodes and Peers in memory, and whether we know them. */
@@ -34,14 +40,18 @@ export class Connection {
   readonly #peers: Informer<PeerObject, PeerRecord>;
   readonly #departures = new Departures();
   readonly #stripped = new StrippedNodes();
+  readonly #peerCounts = new PeerCounts();
+  readonly #credential: CredentialExpiry | undefined;
+  readonly #observed = new Map<NodeName, ReadonlyMap<string, Endpoint>>();
   readonly #stopped = new AbortController();
   readonly #log: Logger;
   /** What the log last said of our knowledge. */
   #told = "";
   #proving = false;
 
-  constructor({ id, client, clock, log, onChange }: ConnectionOptions) {
+  constructor({ id, client, clock, log, onChange, credential }: ConnectionOptions) {
     this.id = id;
+    this.#credential = credential;
     this.client = client;
     this.#clock = clock;
     this.#onChange = onChange;
@@ -51,7 +61,10 @@ export class Connection {
     this.#peers = new Informer({ ...shared, resource: peers, decode: readPeer, same: samePeerRecord });
     this.#nodes.onListed(() => this.#listed());
     this.#nodes.onChange((change) => this.#nodeChanged(change));
-    this.#peers.onChange(() => onChange("peer"));
+    this.#peers.onChange(({ before, after }) => {
+      this.#peerCounts.changed(before?.held, after?.held);
+      onChange("peer");
+    });
     for (const informer of [this.#nodes, this.#peers]) informer.onKnowledge(() => this.#knowledgeChanged());
   }
 
@@ -75,8 +88,24 @@ export class Connection {
       ),
       peers: observation(this.#peers.knowledge, held, "PeerCRDMissing"),
       departures: this.#departures.current(this.#moment()),
+      observed: this.#observed,
       strippedMs: this.#stripped.agesMs(this.#clock.now()),
       absenceProven: this.#departures.absenceProven,
+    };
+  }
+
+  /** The same in numbers. */
+  summary(): ConnectionSummary {
+    const seenNodes = observation(this.#nodes.knowledge, []);
+    const seenPeers = observation(this.#peers.knowledge, [], "PeerCRDMissing");
+    const unknown = [seenNodes, seenPeers].find((seen) => seen.state === "unknown");
+    return {
+      id: this.id,
+      unknown: unknown?.reason,
+      nodes: seenNodes.state === "known" ? this.#nodes.size : undefined,
+      peers: seenPeers.state === "known" ? this.#peerCounts.current : undefined,
+      credential: this.#credential,
+      informers: [informerSummary(nodes, this.#nodes), informerSummary(peers, this.#peers)],
     };
   }
 
@@ -124,6 +153,13 @@ export class Connection {
       this.#log.warn("cluster unknown", { reason: text });
   }
 
+  #observe(name: NodeName, discovered: string): void {
+    const found = parseDiscovered(discovered);
+    if (found.size > 0) this.#observed.set(name, found);
+    else this.#observed.delete(name);
+    this.#onChange("observed");
+  }
+
   #moment(): Moment {
     return { nowMs: this.#clock.now(), streamsEnded: this.#nodes.streamsEnded };
   }
@@ -133,12 +169,13 @@ export class Connection {
     this.#onChange("node");
   }
 
-  #nodeChanged({ key, after, gone }: Change<NodeFacts>): void {
+  #nodeChanged({ key, before, after, gone }: Change<NodeFacts>): void {
     const name: NodeName = nodeName(key);
+    if (before?.discovered !== after?.discovered) this.#observe(name, after?.discovered ?? "");
     this.#stripped.changed(name, after, this.#clock.now());
     if (after) this.#departures.returned(name);
     else this.#departures.left(name, gone ?? "absent", this.#moment());
-    this.#onChange("node");
+    if (!before || !after || !sameToOthers(before, after)) this.#onChange("node");
   }
 }
 

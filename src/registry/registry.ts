@@ -2,9 +2,11 @@ import { type ConnectionId, localConnection } from "../core/ids.ts";
 import type { ClusterView } from "../core/world.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { ConnectionConfig } from "../kube/connection-config.ts";
+import { type CredentialExpiry, credentialExpiry } from "../kube/credential-expiry.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
 import { type ClusterChange, Connection } from "./connection.ts";
+import type { ConnectionSummary } from "./summary.ts";
 
 export interface RegistryOptions {
   readonly local: KubeClient;
@@ -50,10 +52,15 @@ export class Registry {
     );
   }
 
+  /** Every cluster in numbers. */
+  summaries(): ConnectionSummary[] {
+    return [...this.#connections.values()].map((connection) => connection.summary());
+  }
+
   /** Opens what is wanted and missing, closes what nobody wants any more. */
   async want(remote: ReadonlyMap<ConnectionId, ConnectionConfig>): Promise<void> {
     for (const [id, config] of remote) {
-      if (!this.#connections.has(id)) this.#open(id, this.#options.connect(id, config));
+      if (!this.#connections.has(id)) this.#open(id, this.#options.connect(id, config), credentialExpiry(config));
     }
     await Promise.all(
       this.ids()
@@ -75,7 +82,7 @@ export class Registry {
     this.#options.log.info("cluster disconnected", { connection: id });
   }
 
-  #open(id: ConnectionId, client: KubeClient): void {
+  #open(id: ConnectionId, client: KubeClient, credential?: CredentialExpiry): void {
     const { clock, log, onChange } = this.#options;
     const connection = new Connection({
       id,
@@ -83,6 +90,7 @@ export class Registry {
       clock,
       log: log.with({ connection: id }),
       onChange: (change) => onChange(id, change),
+      credential,
     });
     this.#connections.set(id, connection);
     connection.start();

@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { aKey, aMesh, aNode, aView, aWorld, heldAs, known, planOf } from "../../test/support/build.ts";
+import { diffPeers } from "./diff.ts";
+import { clusterName, meshId, nodeName, type PeerName } from "./ids.ts";
+import type { Mesh } from "./mesh.ts";
+import { nextPhase } from "./order.ts";
+import type { HeldPeer } from "./peer.ts";
+import type { World } from "./world.ts";
+
+const mesh = aMesh(2, { serviceCIDR: "10.96.0.0/12" });
+const nodes = [aNode(1, 0), aNode(1, 1)];
+const synced = planOf(aWorld({ meshes: [mesh], views: [aView(nodes), aView([aNode(2, 0)])] }), 2).peers;
+
+/** As the Go operator leaves it: two labels, no annotation. */
+const legacy = (peer: HeldPeer, overrides: Partial<HeldPeer> = {}): HeldPeer => ({
+  ...peer,
+  instance: "",
+  owners: [],
+  node: nodeName(""),
+  ...overrides,
+});
+
+const held = synced.map((peer) => legacy(heldAs(peer)));
+
+function planWith(peers: readonly HeldPeer[], meshes: readonly Mesh[], overrides: Partial<World> = {}) {
+  return planOf(aWorld({ meshes, views: [aView(nodes), aView([aNode(2, 0)], { peers: known(peers) })], overrides }), 2);
+}
+
+describe("a Peer of the Go operator", () => {
+  it("is ours when one living mesh can mean it, and is only stamped", () => {
+    const plan = planWith(held, [mesh]);
+    expect(diffPeers(plan).map(({ action }) => action)).toEqual(["update", "update"]);
+    expect(plan.peers.map(({ name, node }) => [name, node])).toEqual(synced.map(({ name, node }) => [name, node]));
+  });
+
+  it("is left alone when two meshes of its name exist", () => {
+    const namesake: Mesh = { ...mesh, id: meshId("other", "my-mesh"), namespace: "other" };
+    expect(planWith(held, [mesh, namesake]).ours).toEqual([]);
+    expect(planWith(held, [mesh], { refused: new Set([meshId("other", "my-mesh")]) }).ours).toEqual([]);
+  });
+
+  it("of a source that left the spec goes", () => {
+    const stale = legacy(heldAs(synced[0] as never), {
+      source: clusterName("gone"),
+      publicKey: aKey("gone"),
+      name: "x" as PeerName,
+    });
+    expect(diffPeers(planWith([...held, stale], [mesh]))).toContainEqual(expect.objectContaining({ action: "delete" }));
+  });
+
+  it("whose mesh is in no namespace goes only when two lists of the meshes agree", () => {
+    const ghosts = held.map((peer) => ({ ...peer, mesh: "ghost" }));
+    const waiting = planWith(ghosts, []);
+    expect([waiting.ghosts, diffPeers(waiting)]).toEqual([2, []]);
+    const proven = planWith(ghosts, [], { ghostsMayGo: true });
+    expect(diffPeers(proven).map(({ action }) => action)).toEqual(["delete", "delete"]);
+  });
+
+  it("that was an anchor of its own is folded into the node's: marked, deleted, touched", () => {
+    const [first, second] = held as [HeldPeer, HeldPeer];
+    const anchor = { ...first, name: "my-mesh--c1--anchor" as PeerName, allowedIps: ["10.96.0.0/12"] };
+    const bare = { ...first, allowedIps: first.allowedIps.filter((text) => text !== "10.96.0.0/12") };
+    const plan = planWith([bare, second, anchor], [mesh]);
+    const phase = nextPhase(diffPeers(plan));
+    expect(phase.map(({ action }) => action)).toEqual(["update", "update"]);
+    expect(plan.peers[0]).toMatchObject({ name: first.name, touchPending: true });
+    const marked = plan.peers.map((peer) => heldAs(peer));
+    const next = planWith([...marked, anchor], [mesh]);
+    expect(diffPeers(next)).toMatchObject([{ action: "delete", held: { name: "my-mesh--c1--anchor" } }]);
+    const last = planWith(marked, [mesh]);
+    expect(diffPeers(last)).toMatchObject([{ action: "update", peer: { name: first.name, touchPending: false } }]);
+  });
+});

@@ -1,0 +1,46 @@
+import { type NodeName, peerName } from "./ids.ts";
+import type { HeldPeer } from "./peer.ts";
+import type { World } from "./world.ts";
+
+/**
+ * The Go operator's Peers carry two labels and nothing else. One that exactly one living mesh of that name can mean is
+ * ours from now on; its next write stamps it. Two candidates: left alone. None in any namespace: a ghost, which goes when
+ * two lists of the meshes agree.
+ */
+export function adoptPeers(world: World, held: readonly HeldPeer[]): HeldPeer[] {
+  return held.map((peer) => (isLegacy(peer) ? adopted(world, peer) : peer));
+}
+
+/** Peers of the Go operator whose mesh is in no namespace. */
+export function ghostsAmong(world: World, held: readonly HeldPeer[]): HeldPeer[] {
+  const names = new Set([...world.meshes.map(({ mesh }) => mesh.id), ...world.refused].map((id) => id.split("/")[1]));
+  return held.filter((peer) => isLegacy(peer) && !names.has(peer.mesh));
+}
+
+const isLegacy = ({ instance, mesh, source, owners }: HeldPeer): boolean =>
+  instance === "" && mesh !== "" && source !== "" && owners.length === 0;
+
+function adopted(world: World, peer: HeldPeer): HeldPeer {
+  const namesakes = world.meshes.filter(({ mesh }) => mesh.name === peer.mesh);
+  const refused = [...world.refused].filter((id) => id.endsWith(`/${peer.mesh}`));
+  const [connected] = namesakes;
+  if (namesakes.length + refused.length > 1) return peer;
+  if (connected)
+    return { ...peer, instance: world.instance, owners: [connected.mesh.id], node: nodeOf(world, peer), legacy: true };
+  return refused.length === 0 && world.ghostsMayGo ? { ...peer, instance: world.instance, legacy: true } : peer;
+}
+
+/** The node whose key it holds, else the one whose Peer the Go operator would call so. */
+function nodeOf(world: World, peer: HeldPeer): NodeName {
+  const nodes = world.meshes.flatMap(({ mesh, connections }) => {
+    const connection = mesh.name === peer.mesh ? connections.get(peer.source) : undefined;
+    const view = connection?.state === "connected" ? world.clusters.get(connection.id) : undefined;
+    const listed = view?.nodes.state === "known" ? view.nodes.items : [];
+    const left = (view?.departures ?? []).map(({ name }) => ({ name, key: "" }));
+    return [...listed, ...left];
+  });
+  const byKey = nodes.find(({ key }) => key === peer.publicKey);
+  const isNamed = (node: NodeName): boolean =>
+    peerName({ mesh: peer.mesh, source: peer.source, node }, world.digest) === peer.name;
+  return byKey?.name ?? nodes.find(({ name }) => isNamed(name))?.name ?? peer.node;
+}
