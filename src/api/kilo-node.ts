@@ -2,7 +2,7 @@ import { nodeName } from "../core/ids.ts";
 import type { NodeFacts } from "../core/node.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { type Resource, nodes as untyped } from "../kube/resource.ts";
-import { nodeAnnotations } from "./names.ts";
+import { nodeAnnotations, regionLabel } from "./names.ts";
 
 export interface NodeObject extends KubeObject {
   readonly spec?: { readonly podCIDR?: string; readonly podCIDRs?: readonly string[] };
@@ -24,6 +24,8 @@ export function readNode(node: NodeObject): NodeFacts {
     forceEndpoint: said[nodeAnnotations.forceEndpoint] ?? "",
     kiloEndpoint: said[nodeAnnotations.kiloEndpoint] ?? "",
     discovered: said[nodeAnnotations.discovered] ?? "",
+    granularity: said[nodeAnnotations.granularity] ?? "",
+    location: said[nodeAnnotations.location] ?? node.metadata.labels?.[regionLabel] ?? "",
     externalIps: addressesOf(node, "ExternalIP"),
     internalIps: addressesOf(node, "InternalIP"),
   };

@@ -22,7 +22,12 @@ export const nodeAnnotations = {
   forceEndpoint: "kilo.squat.ai/force-endpoint",
   kiloEndpoint: "kilo.squat.ai/endpoint",
   discovered: "kilo.squat.ai/discovered-endpoints",
+  granularity: "kilo.squat.ai/granularity",
+  location: "kilo.squat.ai/location",
 } as const;
+
+/** Where Kilo looks for a node's location that no annotation names. */
+export const regionLabel = "topology.kubernetes.io/region";
 
 /** Keeps a deleted ClusterMesh until its Peers are gone. */
 export const finalizer = "kilo-clustermesh.io/cleanup";

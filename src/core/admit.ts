@@ -28,6 +28,7 @@ export function admitNode(entry: MeshEntry, facts: NodeFacts): MeshNode | Skippe
     pods: pods.filter((cidr) => isInside(podNetworks(entry), cidr)),
     wireguard: hostRoute(wireguard),
     hosts: hostsOf(entry, facts),
+    behind: [],
   };
 }
 

@@ -1,13 +1,13 @@
 import { type Cidr, contains } from "./cidr.ts";
 import type { JudgedSource } from "./judge.ts";
 import type { KeptPeer } from "./kept.ts";
-import type { MeshNode } from "./node.ts";
+import { type MeshNode, ownRoutes } from "./node.ts";
 import type { HeldPeer } from "./peer.ts";
 
 /** The networks of an entry that no node owns. Flat form: those in which no node has anything of its own. */
 export function clusterWideOf({ entry: { networks }, admitted }: JudgedSource): readonly Cidr[] {
   if (networks.form === "typed") return networks.clusterWide;
-  const own = admitted.flatMap(({ pods, wireguard, hosts }) => [...pods, wireguard, ...hosts]);
+  const own = admitted.flatMap(ownRoutes);
   return networks.allowed.filter((network) => !own.some((cidr) => contains(network, cidr)));
 }
 

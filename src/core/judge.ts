@@ -1,6 +1,8 @@
 import { admitNode } from "./admit.ts";
 import type { ConnectionId } from "./ids.ts";
+import { foldLocations } from "./location.ts";
 import type { MeshNode, SkippedNode } from "./node.ts";
+import type { HeldPeer } from "./peer.ts";
 import { type Source, sourcesOf } from "./source.ts";
 import { type ClusterView, nodesBehind, type World } from "./world.ts";
 
@@ -13,12 +15,19 @@ export interface JudgedSource extends Source {
   readonly skipped: readonly SkippedNode[];
 }
 
-export function judgeSources(world: World, target: ConnectionId): JudgedSource[] {
+export function judgeSources(
+  world: World,
+  target: ConnectionId,
+  heldByKey: ReadonlyMap<string, HeldPeer>,
+): JudgedSource[] {
   return sourcesOf(world.meshes, target).map((source) => {
     const observed = nodesBehind(world, source.connected.connections.get(source.entry.name));
     const view = source.connection && world.clusters.get(source.connection);
     if (observed.state === "unknown" || !view) return { ...source, admitted: [], skipped: [] };
-    const judged = observed.items.map((facts) => admitNode(source.entry, facts)).sort(byName);
+    const { entry } = source;
+    const nodes = observed.items;
+    const alone = nodes.map((facts) => admitNode(entry, facts)).sort(byName);
+    const judged = foldLocations({ entry, nodes, judged: alone, heldByKey });
     return {
       ...source,
       view,

@@ -2,6 +2,7 @@ import { type Cidr, contains, parseCidr } from "./cidr.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import { declaredNetworks } from "./mesh.ts";
+import { ownRoutes } from "./node.ts";
 import type { HeldPeer } from "./peer.ts";
 import { skipReasons } from "./reasons.ts";
 import { isIn } from "./source.ts";
@@ -132,7 +133,7 @@ const isHost = ({ family, prefix }: Cidr): boolean => prefix === (family === 4 ?
 
 /** What no admitted node of the same source has taken over. */
 function unclaimedRoutes(held: HeldPeer, source: JudgedSource): string[] {
-  const claimed = source.admitted.flatMap(({ pods, wireguard, hosts }) => [...pods, wireguard, ...hosts]);
+  const claimed = source.admitted.flatMap(ownRoutes);
   return coveredRoutes(held, source).filter((text) => {
     const route = parseCidr(text);
     return route !== undefined && !claimed.some((claim) => contains(claim, route));

@@ -17,6 +17,10 @@ export interface NodeFacts {
   readonly kiloEndpoint: string;
   /** Kilo's `discovered-endpoints`: from where the node has met others. */
   readonly discovered: string;
+  /** Kilo's mode: `full`, `cross` or `location`. */
+  readonly granularity: string;
+  /** What Kilo takes for the node's location. */
+  readonly location: string;
   readonly externalIps: readonly string[];
   readonly internalIps: readonly string[];
 }
@@ -35,6 +39,13 @@ export interface MeshNode {
   readonly wireguard: Cidr;
   /** The node's own addresses that may be routed. */
   readonly hosts: readonly Cidr[];
+  /** What lies behind it: the nodes of the location it leads. */
+  readonly behind: readonly Cidr[];
+}
+
+/** Everything that leads to the node and to what lies behind it. */
+export function ownRoutes({ pods, wireguard, hosts, behind }: MeshNode): Cidr[] {
+  return [...pods, wireguard, ...hosts, ...behind];
 }
 
 export interface SkippedNode {
@@ -57,6 +68,8 @@ export function sameToOthers(a: NodeFacts, b: NodeFacts): boolean {
     a.clustermeshEndpoint === b.clustermeshEndpoint &&
     a.forceEndpoint === b.forceEndpoint &&
     a.kiloEndpoint === b.kiloEndpoint &&
+    a.granularity === b.granularity &&
+    a.location === b.location &&
     sameTexts(a.podCidrs, b.podCidrs) &&
     sameTexts(a.externalIps, b.externalIps) &&
     sameTexts(a.internalIps, b.internalIps)

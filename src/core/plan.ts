@@ -54,7 +54,7 @@ export function planTarget(world: World, target: ConnectionId): Plan {
   const ours = held.filter(({ instance }) => instance === world.instance);
   const foreign = held.filter(({ instance }) => instance !== world.instance);
   const { heldByKey, doubled } = survivors(ours);
-  const sources = judgeSources(world, target);
+  const sources = judgeSources(world, target, heldByKey);
   const kept = keptPeers({ world, target, ours, sources });
   const rendered = sources.flatMap((source) => renderSource(source, { heldByKey, kept, digest: world.digest }));
   const { free, taken } = splitTaken(mergeByPublicKey(rendered), foreign, heldByKey);

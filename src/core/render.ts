@@ -3,7 +3,7 @@ import { type ConnectionId, peerName } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import type { KeptPeer } from "./kept.ts";
 import { meshKeepaliveSeconds } from "./mesh.ts";
-import type { MeshNode } from "./node.ts";
+import { type MeshNode, ownRoutes } from "./node.ts";
 import { type HeldPeer, type Peer, uniqueRoutes } from "./peer.ts";
 
 /** A wanted Peer before its routes are settled against those of others. */
@@ -39,7 +39,7 @@ function renderNode(source: JudgedSource, node: MeshNode, { carries, digest }: N
     roams: node.roams,
     pinned: node.pinned,
     touchPending: false,
-    routes: uniqueRoutes([...node.pods, node.wireguard, ...node.hosts, ...clusterWide]),
+    routes: uniqueRoutes([...ownRoutes(node), ...clusterWide]),
     keepaliveSeconds: meshKeepaliveSeconds(mesh),
     mesh: mesh.name,
     source: source.source,
