@@ -1,8 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Cidr, parseCidr } from "../core/cidr.ts";
+import { type Cidr, contains, parseCidr } from "../core/cidr.ts";
 import { clusterName, type MeshId, meshId } from "../core/ids.ts";
 import type { LedgerRow } from "../core/ledger.ts";
-import { type Mesh, type MeshEntry, type MeshProblem, type Networks, overlapsWithin } from "../core/mesh.ts";
+import {
+  declaredNetworks,
+  type Mesh,
+  type MeshEntry,
+  type MeshProblem,
+  type Networks,
+  overlapsWithin,
+} from "../core/mesh.ts";
 import type { KubeObject } from "../kube/object.ts";
 import type { Resource } from "../kube/resource.ts";
 import { group, reconcileTrigger, version } from "./names.ts";
@@ -34,18 +41,28 @@ export type MeshRecord = {
   | { readonly state: "refused"; readonly problems: readonly MeshProblem[] }
 );
 
-export function readMesh(object: ClusterMeshObject): MeshRecord {
+/** What the operator's owner lets meshes do. */
+export interface MeshPolicy {
+  /** Empty: anything. */
+  readonly allowedCidrs: readonly Cidr[];
+  /** Namespaces whose meshes may name the local cluster. Empty: all. */
+  readonly localNamespaces: ReadonlySet<string>;
+}
+
+const anything: MeshPolicy = { allowedCidrs: [], localNamespaces: new Set() };
+
+export function readMesh(object: ClusterMeshObject, policy: MeshPolicy = anything): MeshRecord {
   const namespace = object.metadata.namespace ?? "";
   const id = meshId(namespace, object.metadata.name);
   const deletedAt = object.metadata.deletionTimestamp;
-  return { id, object, namespace, deletedAt, ledger: readLedger(object.status), ...readSpec(object) };
+  return { id, object, namespace, deletedAt, ledger: readLedger(object.status), ...readSpec(object, policy) };
 }
 
 type SpecReading =
   | { readonly state: "valid"; readonly mesh: Mesh }
   | { readonly state: "refused"; readonly problems: readonly MeshProblem[] };
 
-function readSpec(object: ClusterMeshObject): SpecReading {
+function readSpec(object: ClusterMeshObject, policy: MeshPolicy): SpecReading {
   const parsed = clusterMeshSpec.safeParse(object.spec);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) => ({ field: ["spec", ...path].join("."), message }));
@@ -57,9 +74,30 @@ function readSpec(object: ClusterMeshObject): SpecReading {
   if (problems.length > 0) return { state: "refused", problems };
   const deletionTimeoutSeconds = readTimeout(parsed.data.deletionTimeout);
   const mesh = { ...identityOf(object), deletionTimeoutSeconds, entries: entries.flatMap((entry) => entry ?? []) };
-  const clashes = overlapsWithin(mesh);
-  return clashes.length > 0 ? { state: "refused", problems: clashes } : { state: "valid", mesh };
+  const faults = [...overlapsWithin(mesh), ...breaches(mesh, policy)];
+  return faults.length > 0 ? { state: "refused", problems: faults } : { state: "valid", mesh };
 }
+
+function breaches({ namespace, name, entries }: Mesh, { allowedCidrs, localNamespaces }: MeshPolicy): MeshProblem[] {
+  const isAllowed = (cidr: Cidr): boolean =>
+    allowedCidrs.length === 0 || allowedCidrs.some((allowed) => contains(allowed, cidr));
+  const networks = entries.flatMap((entry) =>
+    declaredNetworks(entry)
+      .filter((cidr) => !isAllowed(cidr))
+      .map(({ text }) => ({ field: "spec.clusters", message: `${text} of ${entry.name} is outside --allowed-cidr` })),
+  );
+  const mayBeLocal = localNamespaces.size === 0 || localNamespaces.has(namespace);
+  const local = entries
+    .filter(({ reach }) => reach === "local" && !mayBeLocal)
+    .map((entry) => ({
+      field: "spec.clusters",
+      message: `${entry.name} is local, which --local-namespaces does not let ${namespace} say`,
+    }));
+  const long = name.length > longestLabel ? [{ field: "metadata.name", message: "is longer than a label may be" }] : [];
+  return [...networks, ...local, ...long];
+}
+
+const longestLabel = 63;
 
 function readLedger(status: ClusterMeshStatus | undefined): LedgerRow[] {
   return (status?.ledger ?? []).map(({ cluster, kubeconfigSecretRef }) => ({

@@ -68,7 +68,8 @@ interface Question {
 }
 
 function whyKept({ world, target, held, sources }: Question): Why | undefined {
-  if (held.owners.some((owner) => world.refused.has(owner))) return { reason: "MeshNotAccepted" };
+  if (held.owners.some((owner) => world.refused.has(owner)))
+    return { reason: "MeshNotAccepted", routes: allowedRoutes(held, world) };
   const owners = world.meshes.filter(({ mesh }) => held.owners.includes(mesh.id));
   if (owners.some((owner) => reachesElsewhere(world, owner, target))) return { reason: "OwnedElsewhere" };
   const living = sources.filter(({ mesh }) => held.owners.includes(mesh));
@@ -116,6 +117,15 @@ function whySkippedKeeps({ node }: HeldPeer, { skipped }: JudgedSource, view: Cl
   if (rule === "keep") return { reason: "NodeNotReady" };
   const afterMs = strippedGraceMs - (view.strippedMs.get(node) ?? 0);
   return rule === "grace" && afterMs > 0 ? { reason: "NodeNotReady", afterMs } : undefined;
+}
+
+/** What the operator's owner still allows: that is taken back from any Peer. */
+function allowedRoutes({ allowedIps }: HeldPeer, { allowedCidrs }: World): readonly string[] {
+  if (allowedCidrs.length === 0) return allowedIps;
+  return allowedIps.filter((text) => {
+    const route = parseCidr(text);
+    return route !== undefined && allowedCidrs.some((allowed) => contains(allowed, route));
+  });
 }
 
 /** What the present spec still covers: a network that was revoked is taken back also from a source we cannot see. */

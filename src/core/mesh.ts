@@ -44,6 +44,7 @@ export interface Mesh {
 export interface MeshProblem {
   readonly field: string;
   readonly message: string;
+  readonly kind?: "overlap";
 }
 
 /** The Peer keepalive of every entry is the mesh's largest: one roaming side is enough to need it. */
@@ -74,6 +75,7 @@ export function overlapsWithin(mesh: Mesh): MeshProblem[] {
       .slice(index + 1)
       .filter((b) => overlaps(a.cidr, b.cidr))
       .map((b) => ({
+        kind: "overlap",
         field: "spec.clusters",
         message: `${a.cidr.text} of ${a.entry} overlaps ${b.cidr.text} of ${b.entry}`,
       })),

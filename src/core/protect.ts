@@ -1,4 +1,13 @@
-import { type Cidr, containsIp, type IpAddress, overlaps, parseCidr, parseHostInCidr, parseIp } from "./cidr.ts";
+import {
+  type Cidr,
+  contains,
+  containsIp,
+  type IpAddress,
+  overlaps,
+  parseCidr,
+  parseHostInCidr,
+  parseIp,
+} from "./cidr.ts";
 import type { ConnectionId } from "./ids.ts";
 import { declaredNetworks } from "./mesh.ts";
 import type { NodeFacts } from "./node.ts";
@@ -9,6 +18,8 @@ import type { World } from "./world.ts";
 export interface Protection {
   readonly networks: readonly Cidr[];
   readonly addresses: readonly IpAddress[];
+  /** What a route has to lie in. Empty: anywhere. */
+  readonly allowed: readonly Cidr[];
   /** Kilo cannot insert an IPv6 route where a node has an IPv4 internal address. */
   readonly ipv6: boolean;
 }
@@ -32,12 +43,14 @@ export function protectionOf(world: World, target: ConnectionId, endpointIps: re
   return {
     networks: [...declared, ...nodes.flatMap(podCidrsOf)],
     addresses: [...nodes.flatMap(addressesOf), ...endpointIps.flatMap((text) => parseIp(text) ?? [])],
+    allowed: world.allowedCidrs,
     ipv6:
       nodes.length > 0 && nodes.every(({ internalIps }) => !internalIps.some((text) => parseIp(text)?.family === 4)),
   };
 }
 
-export function mayRoute({ networks, addresses, ipv6 }: Protection, route: Cidr): boolean {
+export function mayRoute({ networks, addresses, allowed, ipv6 }: Protection, route: Cidr): boolean {
+  if (allowed.length > 0 && !allowed.some((network) => contains(network, route))) return false;
   if (route.prefix === 0 || (route.family === 6 && !ipv6)) return false;
   return !networks.some((own) => overlaps(own, route)) && !addresses.some((address) => containsIp(route, address));
 }

@@ -1,8 +1,10 @@
 import type { ConditionNow } from "./conditions.ts";
-import type { ClusterName, ConnectionId, MeshId } from "./ids.ts";
+import type { ClusterName, ConnectionId } from "./ids.ts";
 import type { MeshEntry, MeshProblem } from "./mesh.ts";
 import type { SkippedNode } from "./node.ts";
+import { overlapsAcross } from "./overlap.ts";
 import type { Plan, SourcePlan } from "./plan.ts";
+import { readiness, type Verdict, verdict, withdrawalVerdict } from "./readiness.ts";
 import { type SkipReason, type UnknownReason, unknownReasons } from "./reasons.ts";
 import { type ConnectedMesh, nodesBehind, type World } from "./world.ts";
 
@@ -51,26 +53,36 @@ export interface MeshStatusInput {
 export function meshStatus(input: MeshStatusInput): MeshStatus {
   const { mesh } = input.connected;
   const clusters = mesh.entries.map((entry) => clusterStatus(input, entry));
-  const accepted = condition(mesh.generation, "Accepted", { status: "True", reason: "Valid", message: "" });
-  const ready = condition(mesh.generation, "Ready", readiness(input, clusters));
-  return { observedGeneration: mesh.generation, clusters, conditions: [accepted, ready] };
+  const overlaps = overlapsAcross(input.world.meshes, mesh.id);
+  return statusOf(mesh.generation, clusters, {
+    Accepted: verdict("True", "Valid", []),
+    Ready: readiness(input, clusters),
+    NetworksOverlap: overlaps.length > 0 ? verdict("True", "CIDROverlap", overlaps) : noOverlap,
+    WithdrawalHeld: withdrawalVerdict(input),
+  });
 }
+
+const noOverlap = verdict("False", "NoOverlap", ["all CIDRs are disjoint"]);
 
 /** A mesh that cannot be used as it is: every problem named at once. Its Peers stay as they are. */
 export function refusedStatus(generation: number, problems: readonly MeshProblem[]): MeshStatus {
   const texts = problems.map(({ field, message }) => `${field}: ${message}`);
-  const verdict = notReady("Invalid", texts);
-  return {
-    observedGeneration: generation,
-    clusters: [],
-    conditions: [condition(generation, "Accepted", verdict), condition(generation, "Ready", verdict)],
-  };
+  const overlaps = problems.filter(({ kind }) => kind === "overlap").map(({ message }) => message);
+  const refused = verdict("False", "Invalid", texts);
+  return statusOf(generation, [], {
+    Accepted: refused,
+    Ready: refused,
+    NetworksOverlap: overlaps.length > 0 ? verdict("True", "CIDROverlap", overlaps) : noOverlap,
+  });
 }
 
-type Verdict = Pick<ConditionNow, "status" | "reason" | "message">;
-
-function condition(observedGeneration: number, type: string, verdict: Verdict): ConditionNow {
-  return { type, observedGeneration, ...verdict };
+function statusOf(
+  observedGeneration: number,
+  clusters: readonly ClusterStatus[],
+  verdicts: Readonly<Record<string, Verdict>>,
+): MeshStatus {
+  const conditions = Object.entries(verdicts).map(([type, said]) => ({ type, observedGeneration, ...said }));
+  return { observedGeneration, clusters, conditions };
 }
 
 function clusterStatus({ world, connected, reports }: MeshStatusInput, entry: MeshEntry): ClusterStatus {
@@ -132,7 +144,6 @@ function sourcePlan(
 }
 
 const mostExamples = 5;
-const longestMessage = 4096;
 
 function skippedRows(skipped: readonly SkippedNode[]): SkippedStatus[] {
   const reasons = [...new Set(skipped.map(({ reason }) => reason))].sort();
@@ -140,68 +151,4 @@ function skippedRows(skipped: readonly SkippedNode[]): SkippedStatus[] {
     const names = skipped.filter((node) => node.reason === reason).map(({ name }) => name);
     return { reason, count: names.length, examples: names.slice(0, mostExamples) };
   });
-}
-
-/** Ready means: every cluster known, every target synced, every write done, nothing held back. */
-function readiness({ world, connected, reports }: MeshStatusInput, clusters: readonly ClusterStatus[]): Verdict {
-  const unknown = clusters.filter(({ state }) => state === "Unknown");
-  if (unknown.length > 0)
-    return notReady(
-      "ClustersUnknown",
-      unknown.map(({ name, reason }) => `${name}: ${reason}`),
-    );
-  const targets = [...connected.connections].flatMap(([name, connection]) =>
-    connection.state === "connected" ? [{ name, report: reports.get(connection.id) }] : [],
-  );
-  const { mesh } = connected;
-  const failed = targets.flatMap(({ name, report }) => (report?.failures ?? []).map((text) => `${name}: ${text}`));
-  if (failed.length > 0) return notReady("WritesFailed", failed);
-  const isDone = (report: TargetReport | undefined): boolean =>
-    report?.spec === world.spec && report.plan.state === "known" && report.pending === 0;
-  const waiting = targets.filter(({ report }) => !isDone(report));
-  if (waiting.length > 0)
-    return notReady(
-      "Syncing",
-      waiting.map(({ name }) => name),
-    );
-  const taken = targets.flatMap(({ name, report }) => takenIn(report).map((peer) => `${name}: ${peer}`));
-  if (taken.length > 0) return notReady("KeyTaken", taken);
-  const claims = targets.flatMap(({ name, report }) => heldClaims(report, mesh.id).map((text) => `${name}: ${text}`));
-  if (claims.length > 0) return notReady("ClaimHeld", claims);
-  const kept = targets.flatMap(({ name, report }) =>
-    withdrawalsHeld(report, mesh.id).map((text) => `${name}: ${text}`),
-  );
-  if (kept.length > 0) return notReady("WithdrawalHeld", kept);
-  const peers = clusters.reduce((sum, cluster) => sum + cluster.registeredPeers, 0);
-  return { status: "True", reason: "Synced", message: `${clusters.length} clusters, ${peers} nodes peered` };
-}
-
-/** Routes that nodes of this mesh want and somebody else has. */
-function heldClaims(report: TargetReport | undefined, mesh: MeshId): string[] {
-  if (report?.plan.state !== "known") return [];
-  const own = new Map(
-    report.plan.peers.filter(({ owners }) => owners.includes(mesh)).map((peer) => [peer.publicKey as string, peer]),
-  );
-  return report.plan.refused.flatMap(({ claim }) => {
-    const peer = own.get(claim.peer);
-    return peer ? [`${claim.route.text} of ${peer.node}`] : [];
-  });
-}
-
-/** Peers of this mesh that seem to be nobody's, while the proof is incomplete. */
-function withdrawalsHeld(report: TargetReport | undefined, mesh: MeshId): string[] {
-  if (report?.plan.state !== "known") return [];
-  return report.plan.kept
-    .filter(({ held, reason }) => reason === "WithdrawalHeld" && held.owners.includes(mesh))
-    .map(({ held }) => held.name);
-}
-
-function takenIn(report: TargetReport | undefined): string[] {
-  return report?.plan.state === "known" ? report.plan.taken.map(({ name }) => name) : [];
-}
-
-function notReady(reason: string, details: readonly string[]): Verdict {
-  const shown = details.slice(0, mostExamples).join("; ");
-  const more = details.length > mostExamples ? `; and ${details.length - mostExamples} more` : "";
-  return { status: "False", reason, message: (shown + more).slice(0, longestMessage) };
 }

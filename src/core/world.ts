@@ -1,3 +1,4 @@
+import type { Cidr } from "./cidr.ts";
 import type { Observed } from "./discovered.ts";
 import type { ClusterName, ConnectionId, MeshId, NodeName } from "./ids.ts";
 import type { Mesh } from "./mesh.ts";
@@ -55,6 +56,8 @@ export interface World {
   /** Meshes that exist and cannot be used as they are: their Peers are kept. */
   readonly refused: ReadonlySet<MeshId>;
   readonly clusters: ReadonlyMap<ConnectionId, ClusterView>;
+  /** What routes may lie in. Empty: anywhere. */
+  readonly allowedCidrs: readonly Cidr[];
   /** Two complete lists of the meshes agree: Peers of the Go operator whose mesh is in neither may go. */
   readonly ghostsMayGo: boolean;
   /** Names of endpoints and their addresses, IPv4 first; what could not be resolved is not in it. */

@@ -96,6 +96,7 @@ export function aWorld({ meshes = [], views, overrides }: WorldParts): World {
     spec: meshes,
     twins: new Map(),
     ghostsMayGo: false,
+    allowedCidrs: [],
     resolved: new Map(),
     meshes: meshes.map(connected),
     refused: new Set(),
