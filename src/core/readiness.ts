@@ -1,7 +1,7 @@
 import type { ConditionNow } from "./conditions.ts";
 import type { ClusterName, MeshId } from "./ids.ts";
 import type { KnownPlan } from "./plan.ts";
-import type { ClusterStatus, MeshStatusInput, TargetReport } from "./status.ts";
+import type { ClusterStatus, MeshStatusInput, Refusal, TargetReport } from "./status.ts";
 
 export type Verdict = Pick<ConditionNow, "status" | "reason" | "message">;
 
@@ -20,7 +20,7 @@ interface Facts {
 const obstacles: Readonly<Record<string, (facts: Facts) => readonly string[]>> = {
   ClustersUnknown: ({ clusters }) =>
     clusters.filter(({ state }) => state === "Unknown").map(({ name, reason }) => `${name}: ${reason}`),
-  WritesFailed: ({ targets }) => inEach(targets, ({ failures }) => failures),
+  WritesFailed: ({ input, targets }) => inEach(targets, ({ refusals }) => refusedOf(refusals, input.connected.mesh.id)),
   Syncing: ({ input, targets }) => targets.filter(({ report }) => !isDone(report, input)).map(({ name }) => name),
   KeyTaken: ({ input, targets }) => inEach(targets, ({ plan }) => ofMesh(plan, "taken", input.connected.mesh.id)),
   EndpointUnresolved: ({ input, targets }) =>
@@ -71,6 +71,11 @@ function isDone(report: TargetReport | undefined, { world }: MeshStatusInput): b
 
 function ofMesh(plan: TargetReport["plan"], list: "taken" | "unresolved", mesh: MeshId): string[] {
   return plan.state === "known" ? plan[list].filter(({ owners }) => owners.includes(mesh)).map(({ name }) => name) : [];
+}
+
+/** Only what concerns this mesh: a target is shared, its Peers are not. */
+function refusedOf(refusals: readonly Refusal[], mesh: MeshId): string[] {
+  return refusals.filter(({ owners }) => owners.includes(mesh)).map(({ text }) => text);
 }
 
 /** Routes that nodes of this mesh want and somebody else has. */

@@ -12,6 +12,7 @@ import {
   unknown,
 } from "../../test/support/build.ts";
 import { mergeConditions } from "./conditions.ts";
+import { meshId } from "./ids.ts";
 import { planTarget } from "./plan.ts";
 import { meshStatus, type TargetReport } from "./status.ts";
 import type { ClusterView, World } from "./world.ts";
@@ -20,7 +21,13 @@ const mesh = aMesh(2);
 
 /** Both targets hold what the plan says, and the last run of each is reported. */
 function synced(
-  change: { one?: Partial<ClusterView>; two?: Partial<ClusterView>; failures?: string[]; pending?: number } = {},
+  change: {
+    one?: Partial<ClusterView>;
+    two?: Partial<ClusterView>;
+    failures?: string[];
+    refusals?: TargetReport["refusals"];
+    pending?: number;
+  } = {},
 ) {
   const nodes = [[aNode(1, 0), aNode(1, 1)], [aNode(2, 0)]] as const;
   const bare = aWorld({ meshes: [mesh], views: nodes.map((list) => aView(list)) });
@@ -32,7 +39,7 @@ function synced(
   const report = (target: number): TargetReport => ({
     spec: world.spec,
     plan: planTarget(world, conn(target)),
-    failures: change.failures ?? [],
+    refusals: change.refusals ?? (change.failures ?? []).map((text) => ({ text, owners: [mesh.id] })),
     pending: change.pending ?? 0,
   });
   const reports = new Map([1, 2].map((target) => [conn(target), report(target)]));
@@ -67,13 +74,19 @@ describe("the status of a mesh", () => {
     expect(ready(synced({ failures: ["create x: forbidden"] }))).toMatchObject({ reason: "WritesFailed" });
   });
 
+  it("is ready when only a write for another mesh was refused", () => {
+    expect(
+      ready(synced({ refusals: [{ text: "create x: forbidden", owners: [meshId("other", "mesh")] }] })),
+    ).toMatchObject({ reason: "Synced" });
+  });
+
   it("is not ready while changes wait for the next phase", () => {
     expect(ready(synced({ pending: 1 }))).toMatchObject({ status: "False", reason: "Syncing" });
   });
 
   it("is not ready on the word of a run that saw an earlier spec", () => {
     const world = aWorld({ meshes: [mesh], views: [aView([aNode(1, 0)]), aView([aNode(2, 0)])] });
-    const stale = { spec: {}, plan: planTarget(world, conn(1)), failures: [], pending: 0 };
+    const stale = { spec: {}, plan: planTarget(world, conn(1)), refusals: [], pending: 0 };
     const reports = new Map([1, 2].map((target) => [conn(target), stale]));
     expect(ready(meshStatus({ world, connected: connected(mesh), reports }))).toMatchObject({ reason: "Syncing" });
   });

@@ -1,7 +1,7 @@
 import type { ConditionNow } from "./conditions.ts";
-import type { ClusterName, ConnectionId } from "./ids.ts";
+import type { ClusterName, ConnectionId, MeshId } from "./ids.ts";
 import type { MeshEntry, MeshProblem } from "./mesh.ts";
-import type { SkippedNode } from "./node.ts";
+import type { NodeFacts, SkippedNode } from "./node.ts";
 import { overlapsAcross } from "./overlap.ts";
 import type { Plan, SourcePlan } from "./plan.ts";
 import { readiness, type Verdict, verdict, withdrawalVerdict } from "./readiness.ts";
@@ -13,10 +13,15 @@ export interface TargetReport {
   /** What the plan was made from: a report of an earlier spec says nothing of the present one. */
   readonly spec: World["spec"];
   readonly plan: Plan;
-  /** In our words, one per write that was refused. */
-  readonly failures: readonly string[];
+  readonly refusals: readonly Refusal[];
   /** Changes that wait for the next phase. */
   readonly pending: number;
+}
+
+/** A write that did not happen, in our words, and the meshes it matters to. */
+export interface Refusal {
+  readonly owners: readonly MeshId[];
+  readonly text: string;
 }
 
 export interface ClusterStatus {
@@ -89,11 +94,11 @@ function clusterStatus({ world, connected, reports }: MeshStatusInput, entry: Me
   const connection = connected.connections.get(entry.name);
   const observed = nodesBehind(world, connection);
   const targets = otherTargets(connected, entry.name);
-  const registered = targets.flatMap((id) => registeredIn(world, id, { connected, entry }) ?? []);
   const skipped = targets.map((id) => sourcePlan(reports.get(id), connected, entry)).find(Boolean)?.skipped ?? [];
   const counts = {
     nodes: observed.state === "known" ? observed.items.length : 0,
-    registeredPeers: registered.length > 0 ? Math.min(...registered) : 0,
+    registeredPeers:
+      observed.state === "known" ? registeredIn(world, targets, { connected, nodes: observed.items }) : 0,
     skippedNodes: skipped.length,
   };
   const lost = observed.state === "unknown" ? observed : peersUnknown(world, connection);
@@ -122,16 +127,20 @@ function otherTargets({ connections }: ConnectedMesh, source: ClusterName): Conn
   );
 }
 
-function registeredIn(
-  world: World,
-  target: ConnectionId,
-  { connected, entry }: { connected: ConnectedMesh; entry: MeshEntry },
-): number | undefined {
-  const peers = world.clusters.get(target)?.peers;
-  if (peers?.state !== "known") return undefined;
-  const isOfSource = (held: (typeof peers.items)[number]): boolean =>
-    held.instance === world.instance && held.source === entry.name && held.owners.includes(connected.mesh.id);
-  return peers.items.filter(isOfSource).length;
+interface Registered {
+  readonly connected: ConnectedMesh;
+  readonly nodes: readonly NodeFacts[];
+}
+
+/** How many of the nodes have a Peer of this mesh in every target that we know. */
+function registeredIn(world: World, targets: readonly ConnectionId[], { connected, nodes }: Registered): number {
+  const keysIn = targets.flatMap((target) => {
+    const peers = world.clusters.get(target)?.peers;
+    if (peers?.state !== "known") return [];
+    const ours = peers.items.filter(({ owners }) => owners.includes(connected.mesh.id));
+    return [new Set(ours.map(({ publicKey }) => publicKey))];
+  });
+  return keysIn.length === 0 ? 0 : nodes.filter(({ key }) => keysIn.every((keys) => keys.has(key))).length;
 }
 
 function sourcePlan(

@@ -1,6 +1,7 @@
 import { type PeerObject, peers, renderPeer } from "../api/kilo-peer.ts";
 import type { PeerChange } from "../core/diff.ts";
 import type { HeldPeer } from "../core/peer.ts";
+import type { Refusal } from "../core/status.ts";
 import { isKubeError } from "../kube/errors.ts";
 import type { Connection } from "../registry/connection.ts";
 import { mapLimited } from "../runtime/limit.ts";
@@ -17,8 +18,11 @@ const writesAtOnce = 8;
 const call = { deadlineMs: 5000 };
 
 /** Writes the changes. A refused write does not stop the others; what was refused is returned in our words. */
-export async function applyChanges(changes: readonly PeerChange[], options: ApplyOptions): Promise<readonly string[]> {
-  const results = await mapLimited(changes, writesAtOnce, (change) => attempt(change, options));
+export async function applyChanges(changes: readonly PeerChange[], options: ApplyOptions): Promise<readonly Refusal[]> {
+  const results = await mapLimited(changes, writesAtOnce, async (change): Promise<Refusal | undefined> => {
+    const text = await attempt(change, options);
+    return text === undefined ? undefined : { text, owners: ("peer" in change ? change.peer : change.held).owners };
+  });
   return results.flatMap((refusal) => refusal ?? []);
 }
 

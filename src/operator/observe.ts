@@ -9,6 +9,7 @@ export interface ObserveInput {
   readonly topology: Topology | undefined;
   readonly registry: Registry;
   readonly resolved: World["resolved"];
+  readonly allowedCidrs: World["allowedCidrs"];
   readonly ghostsMayGo: boolean;
 }
 

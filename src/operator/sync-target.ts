@@ -2,7 +2,7 @@ import { diffPeers, type PeerChange } from "../core/diff.ts";
 import type { ConnectionId } from "../core/ids.ts";
 import { nextPhase } from "../core/order.ts";
 import { type KnownPlan, planTarget } from "../core/plan.ts";
-import type { TargetReport } from "../core/status.ts";
+import type { Refusal, TargetReport } from "../core/status.ts";
 import type { World } from "../core/world.ts";
 import { done, failed, type Outcome, waiting } from "../runtime/outcome.ts";
 
@@ -10,7 +10,7 @@ export interface SyncPorts {
   /** The world at this moment, from memory; undefined while this target may not be planned. */
   readonly observe: () => World | undefined;
   /** Writes the changes and returns what was refused, in our words. */
-  readonly apply: (target: ConnectionId, changes: readonly PeerChange[]) => Promise<readonly string[]>;
+  readonly apply: (target: ConnectionId, changes: readonly PeerChange[]) => Promise<readonly Refusal[]>;
   readonly record: (target: ConnectionId, report: TargetReport) => void;
   /** Has another target planned: it speaks for the same cluster. */
   readonly wake: (target: ConnectionId) => void;
@@ -40,18 +40,18 @@ export async function syncTarget(target: ConnectionId, ports: SyncPorts): Promis
   }
   const plan = planTarget(world, target);
   if (plan.state === "unknown") {
-    ports.record(target, { spec: world.spec, plan, failures: [], pending: 0 });
+    ports.record(target, { spec: world.spec, plan, refusals: [], pending: 0 });
     return waiting("target unknown", lookAgainMs);
   }
   const changes = diffPeers(plan);
   const phase = nextPhase(changes.filter((change) => isLedgered(world, target, change)));
-  const failures = await ports.apply(target, phase);
+  const refusals = await ports.apply(target, phase);
   const pending = changes.length - phase.length;
-  ports.record(target, { spec: world.spec, plan, failures, pending });
+  ports.record(target, { spec: world.spec, plan, refusals, pending });
   for (const { proof } of plan.kept) if (proof) ports.prove(proof);
   if (plan.names.length > 0) ports.resolve(plan.names);
   if (plan.ghosts > 0 && !world.ghostsMayGo) ports.proveGhosts();
-  return outcomeOf(plan, failures, pending);
+  return outcomeOf(plan, refusals, pending);
 }
 
 /** The ledger names a cluster before the first Peer of a mesh goes there. */
@@ -61,9 +61,9 @@ function isLedgered({ meshes }: World, target: ConnectionId, change: PeerChange)
   return owners.every(({ ledger }) => ledger.has(target));
 }
 
-function outcomeOf({ kept }: KnownPlan, failures: readonly string[], pending: number): Outcome {
-  const [first] = failures;
-  if (first !== undefined) return failed(new Error(`${failures.length} writes failed, first: ${first}`));
+function outcomeOf({ kept }: KnownPlan, refusals: readonly Refusal[], pending: number): Outcome {
+  const [first] = refusals;
+  if (first) return failed(new Error(`${refusals.length} writes refused, first: ${first.text}`));
   if (pending > 0) return waiting("next phase", betweenPhasesMs);
   if (kept.length === 0) return done;
   return waiting("withdrawal held", Math.min(...kept.map(({ afterMs }) => afterMs ?? lookAgainMs)));
