@@ -1,10 +1,11 @@
 import { admitNode } from "./admit.ts";
 import type { ConnectionId } from "./ids.ts";
 import { foldLocations } from "./location.ts";
-import type { MeshNode, SkippedNode } from "./node.ts";
+import type { MeshEntry } from "./mesh.ts";
+import type { MeshNode, NodeFacts, SkippedNode } from "./node.ts";
 import type { HeldPeer } from "./peer.ts";
 import { type Source, sourcesOf } from "./source.ts";
-import { type ClusterView, nodesBehind, type World } from "./world.ts";
+import { type ClusterView, type JudgementMemo, nodesBehind, type World } from "./world.ts";
 
 /** One source of a target with its nodes judged, once for all that follows. */
 export interface JudgedSource extends Source {
@@ -26,7 +27,7 @@ export function judgeSources(
     if (observed.state === "unknown" || !view) return { ...source, admitted: [], skipped: [] };
     const { entry } = source;
     const nodes = observed.items;
-    const alone = nodes.map((facts) => admitNode(entry, facts)).sort(byName);
+    const alone = nodes.map((facts) => judgedOnce(world.memo, entry, facts)).sort(byName);
     const judged = foldLocations({ entry, nodes, judged: alone, heldByKey });
     return {
       ...source,
@@ -35,6 +36,14 @@ export function judgeSources(
       skipped: judged.filter((node): node is SkippedNode => node.kind === "skipped"),
     };
   });
+}
+
+function judgedOnce(memo: JudgementMemo, entry: MeshEntry, facts: NodeFacts): MeshNode | SkippedNode {
+  const ofEntry = memo.get(entry) ?? new WeakMap<NodeFacts, MeshNode | SkippedNode>();
+  memo.set(entry, ofEntry);
+  const judged = ofEntry.get(facts) ?? admitNode(entry, facts);
+  ofEntry.set(facts, judged);
+  return judged;
 }
 
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {

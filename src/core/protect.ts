@@ -1,23 +1,14 @@
-import {
-  type Cidr,
-  contains,
-  containsIp,
-  type IpAddress,
-  overlaps,
-  parseCidr,
-  parseHostInCidr,
-  parseIp,
-} from "./cidr.ts";
+import { type Cidr, contains, type IpAddress, parseCidr, parseHostInCidr, parseIp } from "./cidr.ts";
 import type { ConnectionId } from "./ids.ts";
 import { declaredNetworks } from "./mesh.ts";
 import type { NodeFacts } from "./node.ts";
+import { type Ranges, rangesOf } from "./ranges.ts";
 import { isIn } from "./source.ts";
 import type { World } from "./world.ts";
 
 /** What no route that we write into a target may cover. */
 export interface Protection {
-  readonly networks: readonly Cidr[];
-  readonly addresses: readonly IpAddress[];
+  readonly own: Ranges;
   /** What a route has to lie in. Empty: anywhere. */
   readonly allowed: readonly Cidr[];
   /** Kilo cannot insert an IPv6 route where a node has an IPv4 internal address. */
@@ -40,19 +31,19 @@ export function protectionOf(world: World, target: ConnectionId, endpointIps: re
       }),
     )
     .flatMap(declaredNetworks);
+  const addresses = [...nodes.flatMap(addressesOf), ...endpointIps.flatMap((text) => parseIp(text) ?? [])];
   return {
-    networks: [...declared, ...nodes.flatMap(podCidrsOf)],
-    addresses: [...nodes.flatMap(addressesOf), ...endpointIps.flatMap((text) => parseIp(text) ?? [])],
+    own: rangesOf([...declared, ...nodes.flatMap(podCidrsOf)], addresses),
     allowed: world.allowedCidrs,
     ipv6:
       nodes.length > 0 && nodes.every(({ internalIps }) => !internalIps.some((text) => parseIp(text)?.family === 4)),
   };
 }
 
-export function mayRoute({ networks, addresses, allowed, ipv6 }: Protection, route: Cidr): boolean {
+export function mayRoute({ own, allowed, ipv6 }: Protection, route: Cidr): boolean {
   if (allowed.length > 0 && !allowed.some((network) => contains(network, route))) return false;
   if (route.prefix === 0 || (route.family === 6 && !ipv6)) return false;
-  return !networks.some((own) => overlaps(own, route)) && !addresses.some((address) => containsIp(route, address));
+  return !own.touches(route);
 }
 
 const podCidrsOf = ({ podCidrs }: NodeFacts): Cidr[] => podCidrs.flatMap((text) => parseCidr(text) ?? []);

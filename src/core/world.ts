@@ -1,8 +1,8 @@
 import type { Cidr } from "./cidr.ts";
 import type { Observed } from "./discovered.ts";
 import type { ClusterName, ConnectionId, MeshId, NodeName } from "./ids.ts";
-import type { Mesh } from "./mesh.ts";
-import type { NodeFacts } from "./node.ts";
+import type { Mesh, MeshEntry } from "./mesh.ts";
+import type { MeshNode, NodeFacts, SkippedNode } from "./node.ts";
 import type { HeldPeer } from "./peer.ts";
 import type { UnknownReason } from "./reasons.ts";
 import type { Twins } from "./twins.ts";
@@ -44,6 +44,8 @@ export interface ConnectedMesh {
   readonly ledger: ReadonlySet<ConnectionId>;
 }
 
+export type JudgementMemo = WeakMap<MeshEntry, WeakMap<NodeFacts, MeshNode | SkippedNode>>;
+
 /** Everything one planning pass may look at. */
 export interface World {
   /** Marks the Peers of this operator. Two operators that share a target never touch each other's. */
@@ -62,6 +64,8 @@ export interface World {
   readonly ghostsMayGo: boolean;
   /** Names of endpoints and their addresses, IPv4 first; what could not be resolved is not in it. */
   readonly resolved: ReadonlyMap<string, readonly string[]>;
+  /** Judgements of earlier plans, by the very facts they were made from: a node is judged once per change, not per target. */
+  readonly memo: JudgementMemo;
   /** SHA-256 of a text, in hex. */
   readonly digest: (text: string) => string;
 }

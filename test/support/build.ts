@@ -97,6 +97,7 @@ export function aWorld({ meshes = [], views, overrides }: WorldParts): World {
     twins: new Map(),
     ghostsMayGo: false,
     allowedCidrs: [],
+    memo: new WeakMap(),
     resolved: new Map(),
     meshes: meshes.map(connected),
     refused: new Set(),
