@@ -2,7 +2,7 @@ import { nodeName } from "../core/ids.ts";
 import type { NodeFacts } from "../core/node.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { type Resource, nodes as untyped } from "../kube/resource.ts";
-import { nodeAnnotations, regionLabel } from "./names.ts";
+import { annotations, nodeAnnotations, regionLabel } from "./names.ts";
 
 export interface NodeObject extends KubeObject {
   readonly spec?: { readonly podCIDR?: string; readonly podCIDRs?: readonly string[] };
@@ -13,19 +13,22 @@ export const nodes: Resource<NodeObject> = untyped;
 
 /** The few facts the mesh needs; the big object is dropped here. */
 export function readNode(node: NodeObject): NodeFacts {
-  const said = node.metadata.annotations ?? {};
+  const { labels, annotations: said = {} } = node.metadata;
+  const say = (name: string): string => said[name] ?? "";
   return {
     name: nodeName(node.metadata.name),
     uid: node.metadata.uid ?? "",
     podCidrs: node.spec?.podCIDRs ?? [],
-    wireguardIp: said[nodeAnnotations.wireguardIp] ?? "",
-    key: said[nodeAnnotations.key] ?? "",
-    clustermeshEndpoint: said[nodeAnnotations.clustermeshEndpoint] ?? "",
-    forceEndpoint: said[nodeAnnotations.forceEndpoint] ?? "",
-    kiloEndpoint: said[nodeAnnotations.kiloEndpoint] ?? "",
-    discovered: said[nodeAnnotations.discovered] ?? "",
-    granularity: said[nodeAnnotations.granularity] ?? "",
-    location: said[nodeAnnotations.location] ?? node.metadata.labels?.[regionLabel] ?? "",
+    wireguardIp: say(nodeAnnotations.wireguardIp),
+    key: say(nodeAnnotations.key),
+    clustermeshEndpoint: say(nodeAnnotations.clustermeshEndpoint),
+    forceEndpoint: say(nodeAnnotations.forceEndpoint),
+    kiloEndpoint: say(nodeAnnotations.kiloEndpoint),
+    discovered: say(nodeAnnotations.discovered),
+    granularity: say(nodeAnnotations.granularity),
+    location: said[nodeAnnotations.location] ?? labels?.[regionLabel] ?? "",
+    keepalive: say(nodeAnnotations.keepalive),
+    keepaliveMark: say(annotations.keepaliveMark),
     externalIps: addressesOf(node, "ExternalIP"),
     internalIps: addressesOf(node, "InternalIP"),
   };

@@ -12,6 +12,7 @@ export const annotations = {
   owners: "kilo-clustermesh.io/owners",
   node: "kilo-clustermesh.io/source-node",
   touchPending: "kilo-clustermesh.io/touch-pending",
+  keepaliveMark: "kilo-clustermesh.io/node-keepalive",
 } as const;
 
 /** What Kilo and people write on Nodes. */
@@ -24,6 +25,7 @@ export const nodeAnnotations = {
   discovered: "kilo.squat.ai/discovered-endpoints",
   granularity: "kilo.squat.ai/granularity",
   location: "kilo.squat.ai/location",
+  keepalive: "kilo.squat.ai/persistent-keepalive",
 } as const;
 
 /** Where Kilo looks for a node's location that no annotation names. */

@@ -21,6 +21,9 @@ export interface NodeFacts {
   readonly granularity: string;
   /** What Kilo takes for the node's location. */
   readonly location: string;
+  /** Kilo's own keepalive on the node, and what we wrote there if it was us. */
+  readonly keepalive: string;
+  readonly keepaliveMark: string;
   readonly externalIps: readonly string[];
   readonly internalIps: readonly string[];
 }
@@ -70,6 +73,8 @@ export function sameToOthers(a: NodeFacts, b: NodeFacts): boolean {
     a.kiloEndpoint === b.kiloEndpoint &&
     a.granularity === b.granularity &&
     a.location === b.location &&
+    a.keepalive === b.keepalive &&
+    a.keepaliveMark === b.keepaliveMark &&
     sameTexts(a.podCidrs, b.podCidrs) &&
     sameTexts(a.externalIps, b.externalIps) &&
     sameTexts(a.internalIps, b.internalIps)

@@ -27,6 +27,8 @@ export function aNode(cluster: number, index: number, overrides: Partial<NodeFac
     discovered: "",
     granularity: "full",
     location: "",
+    keepalive: "",
+    keepaliveMark: "",
     forceEndpoint: `198.51.100.${cluster * 10 + index}:51820`,
     externalIps: [],
     internalIps: [`172.16.${cluster}.${index + 1}`],
