@@ -49,7 +49,8 @@ interface AuditEvent {
   readonly objectRef?: Partial<Record<"apiGroup" | "resource" | "subresource" | "namespace" | "name", string>>;
 }
 
-function entryOf(line: string): AuditEntry | undefined {
+/** Nothing for a line that is no entry. */
+export function entryOf(line: string): AuditEntry | undefined {
   const event = eventOf(line);
   if (!event) return undefined;
   const { apiGroup = "", resource = "", subresource = "", namespace = "", name = "" } = event.objectRef ?? {};

@@ -46,6 +46,9 @@ export interface OperatorStart {
   readonly args?: readonly string[];
 }
 
+/** Several operators share this machine. */
+const anyPort = "--health-probe-bind-address=127.0.0.1:0";
+
 /** Starts the bundle, alone in an empty folder, with nothing but Node. */
 export async function startOperator({ plane, kubeconfigFile, args = [] }: OperatorStart): Promise<OperatorProcess> {
   const folder = mkdtempSync(join(plane.directory, "operator-"));
@@ -54,7 +57,7 @@ export async function startOperator({ plane, kubeconfigFile, args = [] }: Operat
   const kubeconfig = kubeconfigFile ?? plane.clusters[0]?.kubeconfigFile ?? "";
   const child = await startSupervised({
     command: process.execPath,
-    args: [bundle, "operator", "--kubeconfig", kubeconfig, "--kubeconfig-allow=loopback", ...args],
+    args: [bundle, "operator", "--kubeconfig", kubeconfig, "--kubeconfig-allow=loopback", anyPort, ...args],
     cwd: folder,
     logFile,
     graceMs: 10_000,

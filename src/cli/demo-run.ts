@@ -3,6 +3,7 @@ import { clusterMeshCrd, customResourceDefinitions } from "../api/crd.ts";
 import { type ConnectionConfig, connectionId } from "../kube/connection-config.ts";
 import { createClient } from "../kube/http-client.ts";
 import { parseKubeconfig } from "../kube/kubeconfig.ts";
+import { defaultConfig } from "../operator/config.ts";
 import { runOperator } from "../operator/run-operator.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { Sandbox, SandboxCluster } from "../sandbox/sandbox.ts";
@@ -41,7 +42,7 @@ export function startDemo(sandbox: Sandbox, terminal: Terminal, signal: AbortSig
   const log = storyteller(terminal, nameOf);
   const ports = { client, connect, clock: systemClock, log };
   const both = AbortSignal.any([signal, ending.signal]);
-  const operator = runOperator({ instance: "", leaderElection: false, allow }, ports, both);
+  const operator = runOperator({ ...defaultConfig, allow }, ports, both);
   return {
     ready: Promise.race([follow(sandbox, terminal, both), failure(operator)]),
     stop: async () => {

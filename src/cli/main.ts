@@ -1,6 +1,8 @@
 import { Command, CommanderError } from "commander";
 import { isKubeError } from "../kube/errors.ts";
+import { ServeError } from "../operator/http.ts";
 import { demoCommand } from "./demo.ts";
+import { withTwoDashes } from "./flag-words.ts";
 import { operatorCommand } from "./operator.ts";
 import { sandboxCommand } from "./sandbox.ts";
 import { UsageError } from "./terminal.ts";
@@ -11,7 +13,11 @@ export const exitCodes = { ok: 0, failed: 1, usage: 2 } as const;
 /** Runs one command line; the number is the exit code. */
 export async function main(words: readonly string[]): Promise<number> {
   try {
-    await program().parseAsync([...words], { from: "user" });
+    const root = program();
+    const [name, ...rest] = words;
+    const command = root.commands.find((candidate) => candidate.name() === name);
+    const all = command && name ? [name, ...withTwoDashes(command, rest)] : [...words];
+    await root.parseAsync(all, { from: "user" });
     return typeof process.exitCode === "number" ? process.exitCode : exitCodes.ok;
   } catch (error) {
     return report(error);
@@ -26,7 +32,7 @@ export function program(): Command {
     .showHelpAfterError("(add --help for what is possible)")
     .exitOverride();
   for (const command of [demoCommand(), sandboxCommand(), operatorCommand()]) {
-    root.addCommand(command.exitOverride().showHelpAfterError());
+    root.addCommand(command.exitOverride().showHelpAfterError("(add --help for what is possible)"));
   }
   root
     .command("version")
@@ -39,7 +45,7 @@ export function program(): Command {
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   if (error instanceof UsageError) return say(error.message, exitCodes.usage);
-  if (isKubeError(error)) return say(error.message, exitCodes.failed);
+  if (isKubeError(error) || error instanceof ServeError) return say(error.message, exitCodes.failed);
   return say(error instanceof Error ? (error.stack ?? error.message) : String(error), exitCodes.failed);
 }
 

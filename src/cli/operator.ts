@@ -1,75 +1,84 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { join } from "node:path";
+import { Command } from "commander";
 import type { ConnectionConfig } from "../kube/connection-config.ts";
 import { createClient } from "../kube/http-client.ts";
 import { inClusterConnection } from "../kube/in-cluster.ts";
 import { parseKubeconfig } from "../kube/kubeconfig.ts";
-import { type OperatorConfig, parseLicences } from "../operator/config.ts";
-import { runOperator } from "../operator/run-operator.ts";
+import type { MetricsServing, OperatorConfig } from "../operator/config.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { jsonLogger } from "../runtime/log.ts";
+import { type Environment, readEnvironment } from "./flag-words.ts";
+import { addOperatorFlags, ignoredOf, type LogLevel, type OperatorFlags } from "./operator-flags.ts";
 import { UsageError, untilInterrupted } from "./terminal.ts";
 import { version } from "./version.ts";
 
-interface Flags {
-  readonly kubeconfig?: string;
-  readonly leaderElect: boolean;
-  readonly namespace: string;
-  readonly instance: string;
-  readonly kubeconfigAllow: OperatorConfig["allow"];
-  readonly logLevel: "debug" | "info" | "warn" | "error";
-}
-
 export function operatorCommand(): Command {
-  return new Command("operator")
-    .description("Run the operator until it is stopped. In a pod it uses the pod's service account.")
-    .option("--kubeconfig <file>", "kubeconfig of the local cluster, where the ClusterMesh objects are")
-    .option("--leader-elect", "take the Lease first, so that only one operator writes", false)
-    .addOption(new Option("--namespace <name>", "namespace of the Lease").env("POD_NAMESPACE").default("kilo-system"))
-    .option("--instance <text>", "mark of this operator's Peers (default: made from the local cluster)", "")
-    .addOption(
-      new Option("--kubeconfig-allow <words>", "what kubeconfigs in Secrets may do: insecure-tls, proxy, loopback")
-        .argParser(licencesFrom)
-        .default(new Set(), "nothing"),
-    )
-    .addOption(
-      new Option("--log-level <level>", "least level to log")
-        .choices(["debug", "info", "warn", "error"])
-        .default("info"),
-    )
-    .action(run);
+  const command = new Command("operator").description(
+    "Run the operator until it is stopped. In a pod it uses the pod's service account.",
+  );
+  return addOperatorFlags(command).action(() => run(command));
 }
 
-function licencesFrom(text: string): OperatorConfig["allow"] {
-  try {
-    return parseLicences(text);
-  } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-async function run(flags: Flags): Promise<void> {
-  const log = jsonLogger(flags.logLevel);
+async function run(command: Command): Promise<void> {
+  readEnvironment(command, process.env);
+  const flags: OperatorFlags = command.opts();
+  const config = operatorConfig(flags, process.env);
+  const log = jsonLogger(logLevelOf(flags));
   const userAgent = `kilo-clustermesh-operator/${version}`;
   const client = createClient(localConfig(flags), { cluster: "local", userAgent });
-  const identity = `${hostname()}_${randomUUID()}`;
-  const config: OperatorConfig = {
-    instance: flags.instance,
-    allow: flags.kubeconfigAllow,
-    leaderElection: flags.leaderElect && { namespace: flags.namespace, identity },
-  };
   const connect = (cluster: string, remote: ConnectionConfig) => createClient(remote, { cluster, userAgent });
+  const ignored = ignoredOf(command);
+  log.info("operator starting", { version });
+  if (ignored.length > 0) log.info("flags ignored", { flags: ignored });
   try {
+    const { runOperator } = await import("../operator/run-operator.ts");
     await runOperator(config, { client, connect, clock: systemClock, log }, untilInterrupted());
   } finally {
     client.close();
   }
 }
 
+/** What the flags come to. Throws a `UsageError` for flags that contradict each other. */
+export function operatorConfig(flags: OperatorFlags, env: Environment): OperatorConfig {
+  const namespace = flags.namespace ?? (env.POD_NAMESPACE || "kilo-system");
+  return {
+    instance: flags.instance,
+    leaderElection: flags.leaderElect && { namespace, identity: `${hostname()}_${randomUUID()}` },
+    allow: flags.kubeconfigAllow,
+    allowedCidrs: flags.allowedCidr,
+    localNamespaces: flags.localNamespaces,
+    legacyOrphans: flags.legacyOrphans,
+    nodeKeepaliveSeconds: flags.nodeKeepalive,
+    health: flags.healthProbeBindAddress,
+    metrics: metricsServing(flags),
+  };
+}
+
+function metricsServing(flags: OperatorFlags): MetricsServing | "off" {
+  const { metricsBindAddress: address, metricsCertPath, metricsSecure = metricsCertPath !== undefined } = flags;
+  if (address === "off") return "off";
+  if (!metricsSecure) return { address, tls: false };
+  if (metricsCertPath === undefined)
+    throw new UsageError(
+      "--metrics-secure needs --metrics-cert-path, a folder with tls.crt and tls.key.\n" +
+        "Or give --metrics-secure=false and let a NetworkPolicy or a proxy say who may read metrics.",
+    );
+  const inFolder = (name: string): string => join(metricsCertPath, name);
+  return {
+    address,
+    tls: { certFile: inFolder(flags.metricsCertName), keyFile: inFolder(flags.metricsCertKey) },
+  };
+}
+
+export function logLevelOf({ logLevel, zapLogLevel }: OperatorFlags): LogLevel {
+  return logLevel ?? zapLogLevel ?? "info";
+}
+
 /** The operator's own credentials are its owner's: what a Secret may not do, they may. */
-function localConfig({ kubeconfig }: Flags): ConnectionConfig {
+function localConfig({ kubeconfig }: OperatorFlags): ConnectionConfig {
   if (kubeconfig === undefined) return ownPod();
   const reading = parseKubeconfig(readKubeconfig(kubeconfig), {
     allow: new Set(["insecure-tls", "proxy", "loopback"]),

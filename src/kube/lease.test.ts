@@ -71,6 +71,22 @@ test("the second waits while the first lives, and takes over when it gives the l
   await second.end();
 });
 
+test("a candidate knows when the API last told it who leads, and that it has not since the line was cut", async () => {
+  const { clock, candidate } = aWorld();
+  const first = candidate("a");
+  await clock.advance(100);
+  const second = candidate("b");
+  expect(second.election.answeredAt).toBeUndefined();
+  await clock.advance(60_000);
+  const heard = second.election.answeredAt ?? 0;
+  expect(clock.now() - heard).toBeLessThan(5_000);
+  second.line.state = "cut";
+  await clock.advance(60_000);
+  expect(clock.now() - (second.election.answeredAt ?? 0)).toBeGreaterThan(55_000);
+  await second.end();
+  await first.end();
+});
+
 test("a dead holder is outlived by our own clock, whatever its timestamps say", async () => {
   const { clock, server, candidate } = aWorld();
   server.change({

@@ -38,6 +38,7 @@ export class LeaderElection {
   /** The start of the last renewal that succeeded, while we lead. */
   #renewedAt: number | undefined;
   #lease: LeaseObject | undefined;
+  #answeredAt: number | undefined;
   #observed: { readonly record: string; readonly at: number } | undefined;
 
   constructor({ log, ...options }: LeaderElectionOptions) {
@@ -69,6 +70,11 @@ export class LeaderElection {
     const { clock, leaseDurationMs, renewDeadlineMs } = this.#options;
     const age = clock.now() - this.#renewedAt;
     return age >= renewDeadlineMs ? 0 : leaseDurationMs - age;
+  }
+
+  /** When the API last told us who holds the lease, on the monotonic clock. */
+  get answeredAt(): number | undefined {
+    return this.#answeredAt;
   }
 
   onLeading(listener: () => void): () => void {
@@ -136,9 +142,11 @@ export class LeaderElection {
     const leading = this.#renewedAt !== undefined;
     const ms = leading ? Math.min(renewDeadlineMs / 2, this.#untilLostMs()) : renewDeadlineMs / 2;
     try {
-      return await withDeadline({ clock, ms, signal }, (within) =>
+      const answer = await withDeadline({ clock, ms, signal }, (within) =>
         this.#takeOrRenew({ signal: within, deadlineMs: ms }),
       );
+      this.#answeredAt = clock.now();
+      return answer;
     } catch (error) {
       if (!signal.aborted) this.#log.warn("lease attempt failed", { leading, error: textOf(error) });
       this.#lease = undefined;

@@ -2,23 +2,40 @@ import { leaseName } from "../api/names.ts";
 import { LeaderElection } from "../kube/lease.ts";
 import type { OperatorConfig } from "./config.ts";
 import { openGate } from "./gate.ts";
-import { lead } from "./lead.ts";
-import type { OperatorPorts } from "./operator.ts";
+import { startHttp } from "./http.ts";
+import { type LeadPorts, lead } from "./lead.ts";
+import { Telemetry } from "./telemetry.ts";
+
+/** What a process of the operator needs from outside. */
+export type ProcessPorts = Omit<LeadPorts, "gate" | "telemetry">;
 
 const afterFailureMs = 5000;
 
 /** Runs the operator until the signal: at work when nobody else is, in waiting otherwise. */
-export async function runOperator(config: OperatorConfig, ports: OperatorPorts, signal: AbortSignal): Promise<void> {
+export async function runOperator(config: OperatorConfig, ports: ProcessPorts, signal: AbortSignal): Promise<void> {
+  const telemetry = new Telemetry({ clock: ports.clock, withMetrics: config.metrics !== "off" });
+  const http = await startHttp(config, { ...ports, telemetry });
+  try {
+    await campaign(config, { ...ports, telemetry }, signal);
+  } finally {
+    await http.stop();
+  }
+}
+
+type CampaignPorts = Omit<LeadPorts, "gate">;
+
+async function campaign(config: OperatorConfig, ports: CampaignPorts, signal: AbortSignal): Promise<void> {
   if (!config.leaderElection) return lead(config, { ...ports, gate: openGate }, signal);
   const election = new LeaderElection({ ...ports, ...config.leaderElection, name: leaseName });
+  ports.telemetry.follow(election);
   ports.log.info("campaigning", config.leaderElection);
-  const campaign = new AbortController();
-  const campaigning = election.run(campaign.signal);
+  const ending = new AbortController();
+  const campaigning = election.run(ending.signal);
   try {
     while (!signal.aborted) await leadOnce(config, ports, { election, signal });
   } finally {
     // The lease is given back only now: no writer of ours is left.
-    campaign.abort();
+    ending.abort();
     await campaigning;
   }
 }
@@ -28,7 +45,7 @@ interface Term {
   readonly signal: AbortSignal;
 }
 
-async function leadOnce(config: OperatorConfig, ports: OperatorPorts, { election, signal }: Term): Promise<void> {
+async function leadOnce(config: OperatorConfig, ports: CampaignPorts, { election, signal }: Term): Promise<void> {
   await leading(election, signal);
   const lost = new AbortController();
   const forget = election.onLost(() => lost.abort());

@@ -80,7 +80,9 @@ test("retries wait twice as long each time, up to a limit, until the key is forg
   const { queue } = aQueue({ backoff: { firstMs: 100, maxMs: 500 } });
   expect([queue.retry("a"), queue.retry("a"), queue.retry("a"), queue.retry("a")]).toEqual([100, 200, 400, 500]);
   expect(queue.retry("b")).toBe(100);
+  expect(queue.retrying).toBe(2);
   queue.forget("a");
+  expect(queue.retrying).toBe(1);
   expect(queue.retry("a")).toBe(100);
 });
 

@@ -45,6 +45,11 @@ export class WorkQueue<Key extends string> {
     return this.#running.size;
   }
 
+  /** Keys whose last run asked for a retry. */
+  get retrying(): number {
+    return this.#failures.size;
+  }
+
   start(work: Work<Key>): void {
     if (this.#work) throw new Error("the queue is started already");
     this.#work = work;

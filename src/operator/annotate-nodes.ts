@@ -1,0 +1,53 @@
+import { nodes } from "../api/kilo-node.ts";
+import { annotations, nodeAnnotations } from "../api/names.ts";
+import type { ConnectionId } from "../core/ids.ts";
+import { type KeepaliveChange, keepaliveChanges } from "../core/node-keepalive.ts";
+import type { World } from "../core/world.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { isKubeError } from "../kube/errors.ts";
+import type { Logger } from "../runtime/log.ts";
+import { done, failed, type Outcome, waiting } from "../runtime/outcome.ts";
+import { refusalOf } from "./gate.ts";
+
+export interface AnnotatePorts {
+  readonly observe: () => World | undefined;
+  readonly client: (cluster: ConnectionId) => Pick<KubeClient, "patch"> | undefined;
+  /** What the operator's owner asks of every mesh. */
+  readonly floorSeconds: number;
+  readonly log: Logger;
+}
+
+/** One node after the other: each change makes its Kilo reconfigure the device. */
+const betweenNodesMs = 1000;
+const afterRefusalMs = 600_000;
+const deadlineMs = 5000;
+
+/** One cluster → Kilo's keepalive on its nodes. Without the right to patch nodes it says what a person may do instead. */
+export async function annotateNodes(cluster: ConnectionId, ports: AnnotatePorts): Promise<Outcome> {
+  const world = ports.observe();
+  const [change, ...rest] = world ? keepaliveChanges(world, cluster, ports.floorSeconds) : [];
+  const client = ports.client(cluster);
+  if (!change || !client) return done;
+  try {
+    await client.patch(nodes, { name: change.node }, { body: bodyOf(change), deadlineMs });
+  } catch (error) {
+    if (!isKubeError(error, "forbidden")) return failed(new Error(`annotate ${change.node}: ${refusalOf(error)}`));
+    ports.log.warn("keepalive not set on nodes", {
+      connection: cluster,
+      nodes: rest.length + 1,
+      command: commandFor(change),
+    });
+    return waiting("no right to patch nodes", afterRefusalMs);
+  }
+  ports.log.info("keepalive set on node", { connection: cluster, node: change.node, seconds: change.seconds ?? 0 });
+  return rest.length > 0 ? waiting("next node", betweenNodesMs) : done;
+}
+
+function bodyOf({ seconds }: KeepaliveChange): object {
+  const value = seconds === undefined ? null : String(seconds);
+  return { metadata: { annotations: { [nodeAnnotations.keepalive]: value, [annotations.keepaliveMark]: value } } };
+}
+
+function commandFor({ seconds = 0 }: KeepaliveChange): string {
+  return `kubectl annotate nodes --all ${nodeAnnotations.keepalive}=${seconds}`;
+}

@@ -1,0 +1,118 @@
+import {
+  type ClusterMeshObject,
+  clusterMeshes,
+  type MeshPolicy,
+  type MeshRecord,
+  readMesh,
+  sameMeshRecord,
+} from "../api/cluster-mesh.ts";
+import type { DrainRow } from "../core/drain.ts";
+import type { ConnectionId, MeshId } from "../core/ids.ts";
+import { isIn } from "../core/source.ts";
+import type { TargetReport } from "../core/status.ts";
+import type { World } from "../core/world.ts";
+import { type Change, Informer } from "../kube/informer.ts";
+import type { ClusterChange } from "../registry/connection.ts";
+import { Registry, type RegistryOptions } from "../registry/registry.ts";
+import { SecretWatches } from "../registry/secret-watches.ts";
+import { sameTopology, type Topology } from "./connect-clusters.ts";
+import { ListProof } from "./list-proof.ts";
+import { NameResolver } from "./name-resolver.ts";
+import { observe } from "./observe.ts";
+
+export interface MemoryOptions extends Omit<RegistryOptions, "local" | "onChange"> {
+  readonly client: RegistryOptions["local"];
+  readonly instance: string;
+  readonly policy: MeshPolicy;
+  /** What becomes of the Go operator's Peers whose mesh is gone. */
+  readonly legacyOrphans: "delete" | "report";
+}
+
+/** Who wants to be told of what. */
+export interface MemoryListeners {
+  readonly meshChanged: (change: Change<MeshRecord>) => void;
+  readonly clusterChanged: (id: ConnectionId, change: ClusterChange) => void;
+  /** Meshes or Secrets may lead to other connections now. */
+  readonly wishesChanged: () => void;
+  /** Something changed that every plan may depend on. */
+  readonly worldChanged: () => void;
+}
+
+/** Everything the operator knows, kept up to date by watches, and the world that plans are made from. */
+export class Memory {
+  readonly meshes: Informer<ClusterMeshObject, MeshRecord>;
+  readonly secrets: SecretWatches;
+  readonly registry: Registry;
+  readonly names: NameResolver;
+  readonly meshLists: ListProof;
+  /** What the last run of each target came to. */
+  readonly reports = new Map<ConnectionId, TargetReport>();
+  readonly #options: MemoryOptions;
+  readonly #memo: World["memo"] = new WeakMap();
+  #topology: Topology | undefined;
+
+  constructor(options: MemoryOptions, listeners: MemoryListeners) {
+    const { client, clock, log } = options;
+    this.#options = options;
+    const shared = { client, clock, log };
+    const decode = (object: ClusterMeshObject): MeshRecord => readMesh(object, options.policy);
+    this.meshes = new Informer({ ...shared, resource: clusterMeshes, decode, same: sameMeshRecord });
+    this.meshes.onChange(listeners.meshChanged);
+    this.meshes.onKnowledge(listeners.wishesChanged);
+    this.secrets = new SecretWatches({ ...shared, onChange: listeners.wishesChanged });
+    this.registry = new Registry({ ...options, local: client, onChange: listeners.clusterChanged });
+    this.names = new NameResolver({ clock, log, onChange: listeners.worldChanged });
+    this.meshLists = new ListProof(this.meshes, clock, listeners.worldChanged);
+  }
+
+  get topology(): Topology | undefined {
+    return this.#topology;
+  }
+
+  /** Undefined while the list is not known. */
+  meshList(): readonly MeshRecord[] | undefined {
+    return this.meshes.knowledge.state === "known" ? [...this.meshes.entries()].map(([, mesh]) => mesh) : undefined;
+  }
+
+  /** True when it differs from what was settled before. */
+  settle(topology: Topology): boolean {
+    if (this.#topology && sameTopology(this.#topology, topology)) return false;
+    this.#topology = topology;
+    const open = new Set(this.registry.ids());
+    for (const id of this.reports.keys()) if (!open.has(id)) this.reports.delete(id);
+    return true;
+  }
+
+  world(): World | undefined {
+    const { instance, policy, legacyOrphans } = this.#options;
+    return observe({
+      instance,
+      topology: this.#topology,
+      registry: this.registry,
+      resolved: this.names.answers,
+      memo: this.#memo,
+      allowedCidrs: policy.allowedCidrs,
+      ghostsMayGo: legacyOrphans === "delete" && this.meshLists.agree,
+    });
+  }
+
+  /** What a plan may see: nothing while the list of meshes is not known. */
+  worldToPlan(): World | undefined {
+    return this.meshes.knowledge.state === "known" ? this.world() : undefined;
+  }
+
+  ledger(mesh: MeshId): readonly DrainRow[] {
+    return this.#topology?.ledgers.get(mesh) ?? [];
+  }
+
+  /** The meshes that lead to a cluster, by their spec or by their ledger. */
+  meshesOf(id: ConnectionId): Set<MeshId> {
+    const { meshes = [], ledgers = new Map<MeshId, readonly DrainRow[]>() } = this.#topology ?? {};
+    const bySpec = meshes.filter((connected) => isIn(connected, id)).map(({ mesh }) => mesh.id);
+    const byLedger = [...ledgers].filter(([, rows]) => rows.some((row) => leadsTo(row, id))).map(([mesh]) => mesh);
+    return new Set([...bySpec, ...byLedger]);
+  }
+}
+
+const leadsTo = ({ connection }: DrainRow, id: ConnectionId): boolean =>
+  connection.state === "connected" && connection.id === id;
