@@ -106,8 +106,11 @@ function whySourceKeeps(held: HeldPeer, source: JudgedSource): Why | undefined {
 function whyAbsentKeeps({ node }: HeldPeer, view: ClusterView, proof: ConnectionId): Why | undefined {
   if (view.nodes.state === "known" && view.nodes.items.some(({ name }) => name === node)) return undefined;
   const departure = view.departures.find(({ name }) => name === node);
-  if (departure)
-    return departure.afterMs > 0 ? { reason: "NodeDeparting", afterMs: departure.afterMs, proof } : undefined;
+  if (departure?.afterMs === 0) return undefined;
+  if (departure) {
+    const why = { reason: "NodeDeparting", afterMs: departure.afterMs } as const;
+    return departure.needsList ? { ...why, proof } : why;
+  }
   return view.absenceProven ? undefined : { reason: "WithdrawalHeld", proof };
 }
 

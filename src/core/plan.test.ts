@@ -93,14 +93,17 @@ describe("what changes in a target that holds the plan", () => {
   });
 
   it("is nothing while a node that was deleted may still register again", () => {
-    const one = { nodes: known(nodesOf(1, 1)), departures: [{ name: nodeName("c1-n1"), afterMs: 12_000 }] };
+    const one = {
+      nodes: known(nodesOf(1, 1)),
+      departures: [{ name: nodeName("c1-n1"), afterMs: 12_000, needsList: false }],
+    };
     const { changes, plan } = afterSync({ one });
     expect(changes).toEqual([]);
     expect(plan.kept).toMatchObject([{ reason: "NodeDeparting", afterMs: 12_000 }]);
   });
 
   it("is a deletion when the grace of a deleted node is over, whatever lists say", () => {
-    const departures = [{ name: nodeName("c1-n1"), afterMs: 0 }];
+    const departures = [{ name: nodeName("c1-n1"), afterMs: 0, needsList: false }];
     const { changes } = afterSync({ one: { nodes: known(nodesOf(1, 1)), departures, absenceProven: false } });
     expect(changes).toMatchObject([{ action: "delete" }]);
   });
@@ -178,7 +181,7 @@ describe("what changes in a target that holds the plan", () => {
 
   it("gives a kept Peer's pod network to the node that has it now", () => {
     const heir = aNode(1, 5, { podCidrs: ["10.1.1.0/24"] });
-    const departures = [{ name: nodeName("c1-n1"), afterMs: 9000 }];
+    const departures = [{ name: nodeName("c1-n1"), afterMs: 9000, needsList: false }];
     const { changes } = afterSync({ one: { nodes: known([aNode(1, 0), heir]), departures } });
     expect(changes).toMatchObject([
       { action: "create", peer: { node: "c1-n5" } },

@@ -32,6 +32,8 @@ export type Plan =
       readonly kept: readonly KeptPeer[];
       /** Wanted, but a Peer that is not ours holds the key. */
       readonly taken: readonly Peer[];
+      /** Ours, although somebody else has written a Peer with the same key since. */
+      readonly rivalled: readonly Peer[];
       /** Wanted, but nobody knows where: the name of the endpoint does not resolve. */
       readonly unresolved: readonly Peer[];
       /** Peers of the Go operator that no mesh explains. */
@@ -57,7 +59,7 @@ export function planTarget(world: World, target: ConnectionId): Plan {
   const sources = judgeSources(world, target, heldByKey);
   const kept = keptPeers({ world, target, ours, sources });
   const rendered = sources.flatMap((source) => renderSource(source, { heldByKey, kept, digest: world.digest }));
-  const { free, taken } = splitTaken(mergeByPublicKey(rendered), foreign, heldByKey);
+  const { free, taken, rivalled } = splitTaken(mergeByPublicKey(rendered), foreign, heldByKey);
   const { reachable, unresolved } = settleReach({ candidates: free, heldByKey, view, resolved: world.resolved });
   const carried = reachable.map((peer) => withSilentOwners(peer, world, { heldByKey, sources }));
   const { peers, refused } = settleRoutes({ world, target, candidates: carried, foreign, kept, heldByKey });
@@ -72,6 +74,7 @@ export function planTarget(world: World, target: ConnectionId): Plan {
     peers: marked,
     kept,
     taken,
+    rivalled,
     unresolved,
     refused,
     names,
@@ -99,7 +102,8 @@ function sourcePlan({ mesh, source, admitted, skipped }: JudgedSource): SourcePl
 function splitTaken(wanted: readonly Candidate[], foreign: readonly HeldPeer[], ours: ReadonlyMap<string, HeldPeer>) {
   const keys = new Set<string>(foreign.map(({ publicKey }) => publicKey));
   const isTaken = ({ publicKey }: Candidate): boolean => keys.has(publicKey) && !ours.has(publicKey);
-  return { free: wanted.filter((peer) => !isTaken(peer)), taken: wanted.filter(isTaken) };
+  const free = wanted.filter((peer) => !isTaken(peer));
+  return { free, taken: wanted.filter(isTaken), rivalled: free.filter(({ publicKey }) => keys.has(publicKey)) };
 }
 
 interface Judgement {

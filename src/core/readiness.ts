@@ -22,7 +22,11 @@ const obstacles: Readonly<Record<string, (facts: Facts) => readonly string[]>> =
     clusters.filter(({ state }) => state === "Unknown").map(({ name, reason }) => `${name}: ${reason}`),
   WritesFailed: ({ input, targets }) => inEach(targets, ({ refusals }) => refusedOf(refusals, input.connected.mesh.id)),
   Syncing: ({ input, targets }) => targets.filter(({ report }) => !isDone(report, input)).map(({ name }) => name),
-  KeyTaken: ({ input, targets }) => inEach(targets, ({ plan }) => ofMesh(plan, "taken", input.connected.mesh.id)),
+  KeyTaken: ({ input, targets }) =>
+    inEach(targets, ({ plan }) => [
+      ...ofMesh(plan, "taken", input.connected.mesh.id),
+      ...ofMesh(plan, "rivalled", input.connected.mesh.id),
+    ]),
   EndpointUnresolved: ({ input, targets }) =>
     inEach(targets, ({ plan }) => ofMesh(plan, "unresolved", input.connected.mesh.id)),
   ClaimHeld: ({ input, targets }) => inEach(targets, ({ plan }) => claimsHeld(plan, input.connected.mesh.id)),
@@ -69,7 +73,7 @@ function isDone(report: TargetReport | undefined, { world }: MeshStatusInput): b
   return report?.spec === world.spec && report.plan.state === "known" && report.pending === 0;
 }
 
-function ofMesh(plan: TargetReport["plan"], list: "taken" | "unresolved", mesh: MeshId): string[] {
+function ofMesh(plan: TargetReport["plan"], list: "taken" | "rivalled" | "unresolved", mesh: MeshId): string[] {
   return plan.state === "known" ? plan[list].filter(({ owners }) => owners.includes(mesh)).map(({ name }) => name) : [];
 }
 

@@ -17,6 +17,8 @@ export interface Departure {
   readonly name: NodeName;
   /** When the proof that it is gone may be complete; 0 when it is. */
   readonly afterMs: number;
+  /** Only another complete list can prove it. */
+  readonly needsList: boolean;
 }
 
 /** One connected cluster at one moment. */

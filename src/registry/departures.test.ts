@@ -9,8 +9,10 @@ describe("a node that was deleted", () => {
   it("counts as departing for the grace, then as gone", () => {
     const departures = new Departures();
     departures.left(node, "deleted", at(1000));
-    expect(departures.current(at(1000 + deletedGraceMs - 5000))).toEqual([{ name: node, afterMs: 5000 }]);
-    expect(departures.current(at(1000 + deletedGraceMs))).toEqual([{ name: node, afterMs: 0 }]);
+    expect(departures.current(at(1000 + deletedGraceMs - 5000))).toEqual([
+      { name: node, afterMs: 5000, needsList: false },
+    ]);
+    expect(departures.current(at(1000 + deletedGraceMs))).toEqual([{ name: node, afterMs: 0, needsList: false }]);
     expect(departures.listDueMs(at(1000))).toBeUndefined();
   });
 
@@ -32,10 +34,10 @@ describe("a node that was deleted", () => {
     departures.listed(0);
     departures.left(node, "deleted", at(1000));
     const later = at(1000 + 2 * deletedGraceMs, 1);
-    expect(departures.current(later)).toEqual([{ name: node, afterMs: 1000 }]);
+    expect(departures.current(later)).toEqual([{ name: node, afterMs: 1000, needsList: true }]);
     expect(departures.listDueMs(later)).toBe(1000 + deletedGraceMs);
     departures.listed(later.nowMs);
-    expect(departures.current(later)).toEqual([{ name: node, afterMs: 0 }]);
+    expect(departures.current(later)).toEqual([{ name: node, afterMs: 0, needsList: true }]);
   });
 });
 
@@ -44,12 +46,12 @@ describe("a node that a list did not hold", () => {
     const departures = new Departures();
     departures.listed(0);
     departures.left(node, "absent", at(0));
-    expect(departures.current(at(100 * absenceSpanMs))).toEqual([{ name: node, afterMs: 1000 }]);
+    expect(departures.current(at(100 * absenceSpanMs))).toEqual([{ name: node, afterMs: 1000, needsList: true }]);
     departures.listed(absenceSpanMs - 1);
-    expect(departures.current(at(2 * absenceSpanMs))).toEqual([{ name: node, afterMs: 1000 }]);
+    expect(departures.current(at(2 * absenceSpanMs))).toEqual([{ name: node, afterMs: 1000, needsList: true }]);
     expect(departures.listDueMs(at(0))).toBe(absenceSpanMs);
     departures.listed(absenceSpanMs);
-    expect(departures.current(at(2 * absenceSpanMs))).toEqual([{ name: node, afterMs: 0 }]);
+    expect(departures.current(at(2 * absenceSpanMs))).toEqual([{ name: node, afterMs: 0, needsList: true }]);
     expect(departures.listDueMs(at(0))).toBeUndefined();
   });
 });

@@ -52,7 +52,8 @@ export class Departures {
     }
     return [...this.#leaving].map(([name, leaving]) => {
       const waitMs = proofDueMs(leaving) - now.nowMs;
-      return { name, afterMs: this.#isProven(leaving, now) ? 0 : Math.max(1000, waitMs) };
+      const afterMs = this.#isProven(leaving, now) ? 0 : Math.max(1000, waitMs);
+      return { name, afterMs, needsList: needsList(leaving, now) };
     });
   }
 
