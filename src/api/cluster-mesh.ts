@@ -124,8 +124,14 @@ export function isMeshEdit(before: MeshRecord | undefined, after: MeshRecord | u
     left?.uid !== right?.uid ||
     left?.generation !== right?.generation ||
     left?.deletionTimestamp !== right?.deletionTimestamp ||
-    left?.annotations?.[reconcileTrigger] !== right?.annotations?.[reconcileTrigger]
+    isTriggered(before, after)
   );
+}
+
+/** Somebody asks for a fresh look at everything. */
+export function isTriggered(before: MeshRecord | undefined, after: MeshRecord | undefined): boolean {
+  const asked = (record: MeshRecord | undefined) => record?.object.metadata.annotations?.[reconcileTrigger];
+  return before !== undefined && after !== undefined && asked(before) !== asked(after);
 }
 
 /** `1h30m` in seconds; `0` waits for ever. */

@@ -26,6 +26,9 @@ describe("a node is skipped", () => {
     ["NodeKeyInvalid", { key: "short" }],
     ["NodeEndpointInvalid", { clustermeshEndpoint: "nonsense", forceEndpoint: "192.0.2.1:1" }],
     ["NodeEndpointInvalid", { forceEndpoint: "192.0.2.1" }],
+    ["NodeEndpointInvalid", { clustermeshEndpoint: "0.0.0.0:51820" }],
+    ["NodeEndpointInvalid", { forceEndpoint: "[fe80::1]:51820" }],
+    ["NodeNoEndpoint", { forceEndpoint: "", externalIps: ["127.0.0.1"] }],
     ["NodeNoEndpoint", { forceEndpoint: "" }],
   ])("with %s when its facts are %j", (reason, overrides) => {
     expect(admit(overrides)).toMatchObject({ kind: "skipped", reason });

@@ -1,5 +1,14 @@
-import { type Cidr, contains, containsIp, hostRoute, parseCidr, parseHostInCidr, parseIp } from "./cidr.ts";
-import { type Endpoint, endpointAt, parseEndpoint } from "./endpoint.ts";
+import {
+  type Cidr,
+  contains,
+  containsIp,
+  hostRoute,
+  isReachable,
+  parseCidr,
+  parseHostInCidr,
+  parseIp,
+} from "./cidr.ts";
+import { type Endpoint, endpointAt, hostText, parseEndpoint } from "./endpoint.ts";
 import { publicKey } from "./ids.ts";
 import { declaredNetworks, type MeshEntry, podNetworks, wireguardNetworks } from "./mesh.ts";
 import type { MeshNode, NodeFacts, SkippedNode } from "./node.ts";
@@ -40,16 +49,22 @@ type Reach = Pick<MeshNode, "endpoint" | "roams" | "pinned">;
  */
 function reachOf(entry: MeshEntry, facts: NodeFacts): Reach | SkipReason {
   const declared = facts.clustermeshEndpoint || facts.forceEndpoint;
-  const endpoint = declared ? parseEndpoint(declared) : externalEndpoint(entry, facts);
+  const endpoint = declared ? usable(parseEndpoint(declared)) : externalEndpoint(entry, facts);
   const pinned = facts.clustermeshEndpoint !== "" || entry.endpointDiscovery === "Never";
   if (endpoint) return { endpoint, roams: false, pinned };
   if (declared) return "NodeEndpointInvalid";
-  const own = parseEndpoint(facts.kiloEndpoint);
+  const own = usable(parseEndpoint(facts.kiloEndpoint));
   return own ? { endpoint: own, roams: true, pinned } : "NodeNoEndpoint";
 }
 
+/** An address that no other machine can reach is no endpoint. */
+function usable(endpoint: Endpoint | undefined): Endpoint | undefined {
+  const address = endpoint && parseIp(hostText(endpoint));
+  return address && !isReachable(address) ? undefined : endpoint;
+}
+
 function externalEndpoint({ wireguardPort }: MeshEntry, facts: NodeFacts): Endpoint | undefined {
-  const addresses = facts.externalIps.flatMap((text) => parseIp(text) ?? []);
+  const addresses = facts.externalIps.flatMap((text) => parseIp(text) ?? []).filter(isReachable);
   const address = addresses.find(({ family }) => family === 4) ?? addresses[0];
   return address && endpointAt(address, wireguardPort);
 }

@@ -21,7 +21,9 @@ const isLegacy = ({ instance, mesh, source, owners }: HeldPeer): boolean =>
   instance === "" && mesh !== "" && source !== "" && owners.length === 0;
 
 function adopted(world: World, peer: HeldPeer): HeldPeer {
-  const namesakes = world.meshes.filter(({ mesh }) => mesh.name === peer.mesh);
+  const named = world.meshes.filter(({ mesh }) => mesh.name === peer.mesh);
+  const meant = named.filter(({ mesh }) => mesh.entries.some(({ name }) => name === peer.source));
+  const namesakes = meant.length > 0 ? meant : named;
   const refused = [...world.refused].filter((id) => id.endsWith(`/${peer.mesh}`));
   const [connected] = namesakes;
   if (namesakes.length + refused.length > 1) return peer;

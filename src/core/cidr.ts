@@ -35,6 +35,13 @@ export function parseIp(text: string): IpAddress | undefined {
   return v6 >> 32n === 0xffffn ? { family: 4, value: v6 & 0xffff_ffffn } : { family: 6, value: v6 };
 }
 
+/** False for what another machine cannot be: unspecified, loopback, link-local and multicast addresses. */
+export function isReachable({ family, value }: IpAddress): boolean {
+  if (value === 0n) return false;
+  if (family === 4) return ![0n, 127n].includes(value >> 24n) && value >> 16n !== 0xa9fen && value >> 28n < 14n;
+  return value !== 1n && value >> 118n !== 0x3fan && value >> 120n !== 0xffn;
+}
+
 export function hostRoute(address: IpAddress): Cidr {
   return network(address, widthOf(address.family));
 }

@@ -1,4 +1,4 @@
-import { type IpAddress, parseIp } from "./cidr.ts";
+import { isReachable, parseIp } from "./cidr.ts";
 import { type Endpoint, endpointAt } from "./endpoint.ts";
 import type { NodeName } from "./ids.ts";
 
@@ -38,12 +38,5 @@ function endpointOf(value: unknown): Endpoint | undefined {
   const { IP: ip, Port: port } = value as { IP?: unknown; Port?: unknown };
   const address = typeof ip === "string" ? parseIp(ip) : undefined;
   if (!address || typeof port !== "number" || !Number.isInteger(port) || port < 1 || port > 65535) return undefined;
-  return isUsable(address) ? endpointAt(address, port) : undefined;
-}
-
-/** Not unspecified, loopback, link-local or multicast. */
-function isUsable({ family, value }: IpAddress): boolean {
-  if (value === 0n) return false;
-  if (family === 4) return ![0n, 127n].includes(value >> 24n) && value >> 16n !== 0xa9fen && value >> 28n < 14n;
-  return value !== 1n && value >> 118n !== 0x3fan && value >> 120n !== 0xffn;
+  return isReachable(address) ? endpointAt(address, port) : undefined;
 }

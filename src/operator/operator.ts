@@ -1,4 +1,4 @@
-import { clusterMeshes, isMeshEdit, type MeshRecord, readMesh } from "../api/cluster-mesh.ts";
+import { clusterMeshes, isMeshEdit, isTriggered, type MeshRecord, readMesh } from "../api/cluster-mesh.ts";
 import type { ConnectionId, MeshId } from "../core/ids.ts";
 import { affectedTargets } from "../core/source.ts";
 import type { KubeClient } from "../kube/client.ts";
@@ -213,8 +213,15 @@ export class Operator {
     for (const mesh of this.#memory.meshesOf(id)) this.#statuses.add(mesh);
   }
 
+  /** Retries every connection now, lists everything anew and plans it. */
+  #lookAgain(): void {
+    this.#memory.registry.relist();
+    this.#wakeTargets();
+  }
+
   #meshChanged({ key, before, after }: Change<MeshRecord>): void {
     if (isMeshEdit(before, after)) this.#connects.add("clusters");
+    if (isTriggered(before, after)) this.#lookAgain();
     if (after) this.#statuses.add(key as MeshId);
   }
 

@@ -73,6 +73,11 @@ export class Connection {
     this.#peers.start();
   }
 
+  relist(): void {
+    this.#nodes.relist();
+    this.#peers.relist();
+  }
+
   async stop(): Promise<void> {
     this.#stopped.abort();
     await Promise.all([this.#nodes.stop(), this.#peers.stop()]);

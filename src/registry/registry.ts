@@ -69,6 +69,11 @@ export class Registry {
     );
   }
 
+  /** Lists every cluster anew, at once: what waits for a retry does not wait any longer. */
+  relist(): void {
+    for (const connection of this.#connections.values()) connection.relist();
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.ids().map((id) => this.#close(id)));
   }
