@@ -13,6 +13,7 @@ const steps: readonly Step[] = [
   { name: "build", command: ["npm", "run", "build"], minutes: 3 },
   { name: "control plane", command: ["npm", "run", "control-plane"], minutes: 30 },
   { name: "real", command: ["npm", "run", "test:real"], minutes: 25 },
+  { name: "stories", command: ["npm", "run", "stories", "--", "--on=real"], minutes: 15 },
   { name: "campaign", command: ["npm", "run", "campaign"], minutes: 5 },
 ];
 

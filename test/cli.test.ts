@@ -1,5 +1,10 @@
 import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { program } from "../src/cli/main.ts";
+import { startSandbox } from "../src/sandbox/sandbox.ts";
 
 /** The CLI as a person runs it, without a terminal and outside a pod. */
 function run(...words: string[]): { code: number | null; stdout: string; stderr: string } {
@@ -48,10 +53,44 @@ describe("a wrong command line", () => {
       ["operator", "--kubeconfig-allow", "everything"],
       /known are insecure-tls, proxy, loopback/,
     ],
+    ["an address that is none", ["operator", "--metrics-bind-address=8080"], /--metrics-bind-address .*'8080'.*:PORT/],
+    ["a network that is none", ["operator", "-allowed-cidr=10.0.0.0"], /--allowed-cidr .*'10.0.0.0'.*not a network/],
+    ["a boolean that is none", ["operator", "--leader-elect=maybe"], /--leader-elect .*'maybe'.*true or false/],
+    ["an unknown wish for orphans", ["operator", "--legacy-orphans=keep"], /--legacy-orphans .*'keep'.*delete, report/],
+    ["no certificate for secure metrics", ["operator", "--metrics-bind-address=:0", "-metrics-secure"], /cert-path/],
   ])("with %s ends with 2 and says what to do", (_, words, expected) => {
     const { code, stderr } = run(...words);
     expect(code).toBe(2);
     expect(stderr).toMatch(expected);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+});
+
+describe("the operator's help", () => {
+  it("names every flag and fits a terminal of eighty columns", () => {
+    const { code, stdout } = run("operator", "--help");
+    expect(code).toBe(0);
+    expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    const operator = program().commands.find((command) => command.name() === "operator");
+    const missing = operator?.options.filter(({ long }) => !stdout.includes(long ?? ""));
+    expect(missing).toEqual([]);
+  });
+});
+
+describe("an operator whose port is taken", () => {
+  it("ends with 1 and says which flag to change", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "taken-port-"));
+    const sandbox = await startSandbox({ clusters: ["a"] });
+    const [cluster] = sandbox.clusters;
+    const file = join(directory, "kubeconfig");
+    writeFileSync(file, cluster?.kubeconfig() ?? "");
+    const port = new URL(cluster?.url ?? "").port;
+    const address = `--health-probe-bind-address=127.0.0.1:${port}`;
+    const { code, stderr } = run("operator", "--kubeconfig", file, address);
+    await sandbox.stop();
+    rmSync(directory, { recursive: true });
+    expect(code).toBe(1);
+    expect(stderr).toContain("the port is in use; give --health-probe-bind-address another address, or 0 for none");
     expect(stderr).not.toMatch(/\n\s+at /);
   });
 });

@@ -37,9 +37,14 @@ export function startOperator({ kubeconfig, userAgent, clock, log, hearing, conf
   running.catch((error: unknown) => log.error("the operator ended", { error: String(error) }));
   const stop = async (): Promise<void> => {
     ending.abort();
-    await running.finally(() => client.close());
+    await running.catch(unlessAborted).finally(() => client.close());
   };
   return { stop };
+}
+
+/** Who is stopped while it starts may say so. */
+function unlessAborted(error: unknown): void {
+  if (!(error instanceof Error && error.name === "AbortError")) throw error;
 }
 
 /** Throws when the text is no kubeconfig that we accept from this machine. */

@@ -1,0 +1,136 @@
+import { randomUUID } from "node:crypto";
+import { nodes } from "../../src/api/kilo-node.ts";
+import { peers } from "../../src/api/kilo-peer.ts";
+import { createClient } from "../../src/kube/http-client.ts";
+import type { Letter } from "../../test/stories/facts.ts";
+import {
+  type Credential,
+  operatorAgent,
+  type PeerVerb,
+  type RingCluster,
+  type StoryRequest,
+} from "../../test/stories/ring.ts";
+import { eventually } from "../../test/support/eventually.ts";
+import { configOf } from "../../test/support/run-operator.ts";
+import { auditFileOf } from "../control-plane/api-server.ts";
+import type { AuditEntry } from "../control-plane/audit.ts";
+import type { RealCluster } from "../control-plane/real-cluster.ts";
+import type { PolicyRule } from "../control-plane/scoped-access.ts";
+import { AuditTail } from "./audit-tail.ts";
+import { type Rights, withoutPeerVerb } from "./rights.ts";
+import { quietly } from "./wipe.ts";
+
+const markPath = "/version?mark=";
+
+/** A real API server as stories see it. It outlives them; each story asks for credentials of its own. */
+export class RealRingCluster implements RingCluster {
+  readonly letter: Letter;
+  readonly url: string;
+  readonly admin: RingCluster["admin"];
+  readonly #cluster: RealCluster;
+  readonly #rights: Rights;
+  readonly #tail: AuditTail;
+  /** The ServiceAccounts in use, with what each may do. */
+  #accounts = new Map<string, readonly PolicyRule[]>();
+  #requests: StoryRequest[] = [];
+  #accountsMade = 0;
+  #isAway = false;
+
+  constructor(letter: Letter, cluster: RealCluster, rights: Rights) {
+    this.letter = letter;
+    this.url = cluster.url;
+    this.admin = createClient(configOf(cluster.adminKubeconfig), { cluster: letter, userAgent: "story-admin" });
+    this.#cluster = cluster;
+    this.#rights = rights;
+    this.#tail = new AuditTail(auditFileOf(cluster.folder));
+  }
+
+  /** Forgets the story before. */
+  async startOver(): Promise<void> {
+    await this.bringBack();
+    await this.requests();
+    this.#requests = [];
+    this.#accounts = new Map();
+  }
+
+  operatorKubeconfig(): Promise<string> {
+    return this.#account("operator", this.#rights.local);
+  }
+
+  async credential(): Promise<Credential> {
+    const name = `remote-${++this.#accountsMade}`;
+    const kubeconfig = await this.#account(name, this.#rights.remote);
+    const revoke = async (): Promise<void> => {
+      this.#accounts.delete(name);
+      const path = `/api/v1/namespaces/default/serviceaccounts/${name}`;
+      await this.#cluster.requestJson({ method: "DELETE", path });
+    };
+    return { kubeconfig, revoke };
+  }
+
+  async takeAway(): Promise<void> {
+    this.#isAway = true;
+    await this.#cluster.stopServer();
+  }
+
+  async bringBack(): Promise<void> {
+    await this.#cluster.startServer();
+    this.#isAway = false;
+    // Ready is said before every list is warm: the first ones may still be sent away.
+    await eventually(() => Promise.all([this.admin.list(nodes), quietly(this.admin.list(peers))]));
+  }
+
+  async refusePeers(verb: PeerVerb): Promise<() => Promise<void>> {
+    await this.#grantAll((rules) => withoutPeerVerb(rules, verb));
+    await this.#untilAllowed(verb, false);
+    return async () => {
+      await this.#grantAll((rules) => rules);
+      await this.#untilAllowed(verb, true);
+    };
+  }
+
+  async requests(): Promise<readonly StoryRequest[]> {
+    const mark = this.#isAway ? undefined : `${markPath}${randomUUID()}`;
+    if (mark) await this.#cluster.request({ path: mark });
+    await eventually(async () => {
+      const entries = await this.#tail.read([operatorAgent, markPath]);
+      this.#requests.push(...entries.filter(isCounted).map(requestOf));
+      if (mark && !entries.some(({ uri }) => uri === mark)) throw new Error("the audit log is not written");
+    });
+    return this.#requests;
+  }
+
+  async #account(name: string, rules: readonly PolicyRule[]): Promise<string> {
+    this.#accounts.set(name, rules);
+    return this.#cluster.scopedKubeconfig({ name, clusterRoleRules: rules });
+  }
+
+  async #grantAll(change: (rules: readonly PolicyRule[]) => readonly PolicyRule[]): Promise<void> {
+    for (const [name, rules] of this.#accounts)
+      await this.#cluster.scopedKubeconfig({ name, clusterRoleRules: change(rules) });
+  }
+
+  /** Rights take effect a moment after they were written. */
+  async #untilAllowed(verb: PeerVerb, wanted: boolean): Promise<void> {
+    for (const name of this.#accounts.keys()) {
+      const user = `system:serviceaccount:default:${name}`;
+      const resourceAttributes = { verb, group: "kilo.squat.ai", resource: "peers" };
+      const body = { spec: { user, resourceAttributes } };
+      const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+      await eventually(async () => {
+        const review = await this.#cluster.requestJson<Review>({ method: "POST", path, body });
+        if (review.status.allowed !== wanted) throw new Error(`${verb} is still ${wanted ? "refused" : "allowed"}`);
+      });
+    }
+  }
+}
+
+interface Review {
+  readonly status: { readonly allowed: boolean };
+}
+
+const isCounted = ({ userAgent, open }: AuditEntry): boolean => userAgent.startsWith(operatorAgent) && !open;
+
+function requestOf({ verb, resource, subresource, name, code }: AuditEntry): StoryRequest {
+  return { verb, resource, subresource, name, code };
+}

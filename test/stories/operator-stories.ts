@@ -1,0 +1,68 @@
+import { deepEqual } from "node:assert/strict";
+import { expectPeerWrites } from "./costs.ts";
+import { aMesh } from "./facts.ts";
+import type { Stage } from "./stage.ts";
+import { story } from "./story.ts";
+
+async function untilConnected(stage: Stage): Promise<void> {
+  await stage.eventually(async () => {
+    const { requests } = await stage.costs();
+    const lists = requests.filter((text) => text.endsWith(" list nodes"));
+    if (new Set(lists).size < 3) throw new Error("not connected to every cluster");
+  });
+  await stage.heard();
+}
+
+export const operatorStories = [
+  story("the operator starts again: no Peer, no status and no definition is written", async (stage) => {
+    await stage.begin();
+    await stage.stopOperator();
+    await stage.mark();
+    await stage.startOperator();
+    await untilConnected(stage);
+    await stage.synced();
+    await stage.settled();
+    const { peerWrites, otherWrites } = await stage.costs();
+    deepEqual({ peerWrites, otherWrites }, { peerWrites: [], otherWrites: [] });
+    await stage.addNode("a", 3);
+    await stage.synced();
+    await expectPeerWrites(stage, 2);
+  }),
+
+  story("a node joins while no operator runs", async (stage) => {
+    await stage.begin();
+    await stage.stopOperator();
+    await stage.addNode("a", 3);
+    await stage.startOperator();
+    await stage.synced();
+    await expectPeerWrites(stage, 2);
+  }),
+
+  story("a node leaves while no operator runs: two lists a minute apart prove it", async (stage) => {
+    await stage.begin();
+    const before = stage.facts;
+    await stage.stopOperator();
+    await stage.mark();
+    await stage.deleteNode("cluster-a-2");
+    await stage.startOperator();
+    await untilConnected(stage);
+    await stage.holds({ facts: before });
+    await stage.synced();
+    await expectPeerWrites(stage, 2);
+  }),
+
+  story("two operators write into one cluster: neither touches the other's Peers", async (stage) => {
+    await stage.furnish();
+    await stage.startOperator("c");
+    await stage.applyMesh(aMesh(["a", "b"]));
+    await stage.applyMesh(aMesh(["c", "b"], { home: "c" }));
+    await stage.synced();
+    await stage.settled();
+    await stage.mark();
+    await stage.addNode("b", 3);
+    await stage.synced();
+    await stage.deleteNode("cluster-c-2");
+    await stage.synced();
+    await expectPeerWrites(stage, 3);
+  }),
+];

@@ -1,0 +1,41 @@
+import { PlayedStage } from "./played-stage.ts";
+import type { Ring } from "./ring.ts";
+import type { Stage } from "./stage.ts";
+import type { Story } from "./story.ts";
+
+/** What a story has cost. */
+export interface Figures {
+  readonly peerWrites: number;
+  readonly otherWrites: number;
+  /** In a minute of the operator's clock after everything was done, with heartbeats. Any, and the story has failed. */
+  readonly idleRequests: number;
+}
+
+const idleSeconds = 60;
+
+/** Plays a story to its end: the right Peers everywhere, a true status, an operator with nothing left to do. */
+export async function play({ run }: Story, ring: Ring): Promise<Figures> {
+  const stage = await PlayedStage.open(ring);
+  try {
+    await run(stage);
+    return await finish(stage);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new Error([message, "the operator's last words:", ...stage.logLines()].join("\n  "), { cause: error });
+  } finally {
+    await stage.close();
+  }
+}
+
+async function finish(stage: Stage): Promise<Figures> {
+  await stage.synced();
+  await stage.settled();
+  const { peerWrites, otherWrites } = await stage.costs();
+  await stage.mark();
+  await stage.pass(idleSeconds);
+  await stage.heard();
+  const { requests } = await stage.costs();
+  await stage.holds();
+  if (requests.length > 0) throw new Error(`the operator is not idle:\n  ${requests.join("\n  ")}`);
+  return { peerWrites: peerWrites.length, otherWrites: otherWrites.length, idleRequests: requests.length };
+}

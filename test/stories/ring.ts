@@ -1,0 +1,59 @@
+import type { KubeClient } from "../../src/kube/client.ts";
+import type { Letter } from "./facts.ts";
+
+/** Where stories are played. */
+export interface Ring {
+  readonly name: "sandbox" | "real";
+  /** How many seconds of the operator's clock pass in one of ours. */
+  readonly clockFactor: number;
+  /** How many stories may be played at once. */
+  readonly parallel: number;
+  /** Three clusters with Kilo's type and both namespaces, and nothing else in them that a story could meet. */
+  open(): Promise<Arena>;
+  stop(): Promise<void>;
+}
+
+export interface Arena {
+  readonly clusters: Readonly<Record<Letter, RingCluster>>;
+  close(): Promise<void>;
+}
+
+export interface RingCluster {
+  readonly letter: Letter;
+  readonly url: string;
+  /** May do everything; its requests are not counted. */
+  readonly admin: KubeClient;
+  /** What an operator that runs in this cluster uses. */
+  operatorKubeconfig(): Promise<string>;
+  /** What an operator elsewhere uses to reach this cluster; another one with each call. */
+  credential(): Promise<Credential>;
+  /** The API server ends; its port refuses connections. */
+  takeAway(): Promise<void>;
+  /** The same server with the same data, ready to answer. */
+  bringBack(): Promise<void>;
+  /** Takes a right on Peers from every operator; the returned function gives it back. */
+  refusePeers(verb: PeerVerb): Promise<() => Promise<void>>;
+  /** What operators have asked for since the arena was opened, watches included. */
+  requests(): Promise<readonly StoryRequest[]>;
+}
+
+export type PeerVerb = "create" | "update" | "delete";
+
+export interface Credential {
+  readonly kubeconfig: string;
+  /** From now on the API server refuses it. A stream that is open may live on. */
+  revoke(): Promise<void>;
+}
+
+/** One request of an operator, as the API server has counted it. */
+export interface StoryRequest {
+  readonly verb: string;
+  /** The plural. */
+  readonly resource: string;
+  readonly subresource: string;
+  readonly name: string;
+  readonly code: number;
+}
+
+/** The operators of stories say this in their User-Agent, and nobody else does. */
+export const operatorAgent = "story-operator";

@@ -1,0 +1,78 @@
+import { expectNoDeletion, expectPeerWrites, untilReady } from "./costs.ts";
+import { aMesh, meshSpec } from "./facts.ts";
+import { story } from "./story.ts";
+
+const secret = "cluster-b-kubeconfig";
+
+export const secretStories = [
+  story("a Secret is deleted and put back: nothing is written for it", async (stage) => {
+    const mesh = await stage.begin();
+    await stage.deleteSecret(mesh, secret);
+    await untilReady(stage, mesh, { reason: "ClustersUnknown", message: "cluster-b: SecretMissing" });
+    await stage.heard();
+    await stage.holds();
+    await stage.putSecret(mesh, secret, "b");
+    await stage.synced();
+    await expectPeerWrites(stage, 0);
+  }),
+
+  story("a Secret arrives after its mesh: the rest of the mesh does not wait for it", async (stage) => {
+    await stage.furnish();
+    const mesh = aMesh(["a", "b", "c"]);
+    await stage.applyMesh(aMesh(["a", "c"]));
+    await stage.synced();
+    await stage.mark();
+    await stage.writeSpec(mesh, meshSpec(mesh));
+    await untilReady(stage, mesh, { reason: "ClustersUnknown", message: "cluster-b: SecretMissing" });
+    await stage.holds();
+    await stage.applyMesh(mesh);
+    await stage.synced();
+    await expectPeerWrites(stage, 8);
+  }),
+
+  story("a Secret breaks and is corrected: nothing is written for it", async (stage) => {
+    const mesh = await stage.begin();
+    await stage.writeSecret(mesh, secret, "clusters: [");
+    await untilReady(stage, mesh, { reason: "ClustersUnknown", message: "cluster-b: KubeconfigInvalid" });
+    await stage.addNode("a", 3);
+    await stage.eventually(() => stage.holds({ clusters: ["a", "c"] }));
+    await stage.putSecret(mesh, secret, "b");
+    await stage.synced();
+    await expectPeerWrites(stage, 2);
+    await expectNoDeletion(stage);
+  }),
+
+  story("a credential is exchanged: no restart, no write, no lost event", async (stage) => {
+    const mesh = await stage.begin();
+    const old = await stage.putSecret(mesh, secret, "b");
+    await stage.settled();
+    await stage.mark();
+    await stage.putSecret(mesh, secret, "b");
+    await stage.eventually(async () => {
+      const { requests } = await stage.costs();
+      if (!requests.includes("b list nodes")) throw new Error("not connected again");
+    });
+    await old.revoke();
+    await stage.synced();
+    await expectPeerWrites(stage, 0);
+    await stage.addNode("b", 3);
+    await stage.addNode("a", 3);
+    await stage.synced();
+    await expectPeerWrites(stage, 4);
+  }),
+
+  story("a token expires and a new one arrives: nothing is written for it", async (stage) => {
+    const mesh = await stage.begin();
+    const old = await stage.putSecret(mesh, secret, "b");
+    await stage.settled();
+    await stage.mark();
+    await old.revoke();
+    await stage.takeAway("b");
+    await stage.bringBack("b");
+    await untilReady(stage, mesh, { reason: "ClustersUnknown", message: "cluster-b: Unauthorized" });
+    await stage.holds();
+    await stage.putSecret(mesh, secret, "b");
+    await stage.synced();
+    await expectPeerWrites(stage, 0);
+  }),
+];

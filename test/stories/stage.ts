@@ -1,0 +1,85 @@
+import type { ClusterMeshObject } from "../../src/api/cluster-mesh.ts";
+import type { PeerObject } from "../../src/api/kilo-peer.ts";
+import type { KubeClient } from "../../src/kube/client.ts";
+import type { Facts, Letter, MeshFacts, NodeFacts } from "./facts.ts";
+import type { Credential, PeerVerb } from "./ring.ts";
+
+/** What a story may do and see. The same on every ring. */
+export interface Stage {
+  /** What the story has made so, up to now. */
+  readonly facts: Facts;
+  admin(cluster: Letter): KubeClient;
+
+  /** Two nodes in each cluster, an operator in `a`, and no mesh. */
+  furnish(): Promise<void>;
+  /** The usual beginning: furnished, and one mesh over these clusters, all in order. Costs count from its end. */
+  begin(clusters?: readonly Letter[]): Promise<MeshFacts>;
+  /** Sets right what the stage cannot see by itself, such as who carries and who keeps which name. */
+  assume(facts: Partial<Facts>): void;
+
+  addNode(cluster: Letter, index: number, overrides?: Partial<NodeFacts>): Promise<NodeFacts>;
+  deleteNode(name: string): Promise<void>;
+  changeNode(name: string, change: Partial<NodeFacts>): Promise<void>;
+  /** What a Kilo that restarts or leaves does: its annotations go. What is expected stays the same. */
+  stripNode(name: string): Promise<void>;
+  /** Kilo writes its annotations again. */
+  dressNode(name: string): Promise<void>;
+
+  /** Creates the mesh with the Secrets it names, or gives it a new spec. */
+  applyMesh(mesh: MeshFacts): Promise<void>;
+  /** Writes a spec that is not what the facts say: they stay. */
+  writeSpec(mesh: MeshFacts, spec: unknown): Promise<void>;
+  deleteMesh(mesh: MeshFacts): Promise<void>;
+  /** Takes the finalizers off first, as a person in a hurry does. */
+  forceDeleteMesh(mesh: MeshFacts): Promise<void>;
+
+  /** The Secret of this name in the mesh's namespace leads to `cluster` with a credential of its own. */
+  putSecret(mesh: MeshFacts, secret: string, cluster: Letter): Promise<Credential>;
+  /** Any text as kubeconfig. */
+  writeSecret(mesh: MeshFacts, secret: string, kubeconfig: string): Promise<void>;
+  deleteSecret(mesh: MeshFacts, secret: string): Promise<void>;
+
+  takeAway(cluster: Letter): Promise<void>;
+  bringBack(cluster: Letter): Promise<void>;
+  refusePeers(cluster: Letter, verb: PeerVerb): Promise<() => Promise<void>>;
+  deletePeerType(cluster: Letter): Promise<void>;
+  createPeerType(cluster: Letter): Promise<void>;
+
+  startOperator(home?: Letter): Promise<void>;
+  stopOperator(home?: Letter): Promise<void>;
+
+  peer(cluster: Letter, name: string): Promise<PeerObject | undefined>;
+  mesh(mesh: MeshFacts): Promise<ClusterMeshObject>;
+  ready(mesh: MeshFacts): Promise<ReadyCondition>;
+  /** Throws unless the clusters hold exactly the Peers that the facts ask for; all of them when not said. */
+  holds(what?: { readonly clusters?: readonly Letter[]; readonly facts?: Facts }): Promise<void>;
+  /** Resolves when every cluster holds the right Peers and every mesh says the truth about it. */
+  synced(): Promise<void>;
+  /** Repeats the check until it passes. */
+  eventually<T>(check: () => T | Promise<T>): Promise<T>;
+  /** Lets seconds of the operator's clock pass. */
+  pass(seconds: number): Promise<void>;
+  /** Resolves when the operators have nothing left to ask for. */
+  settled(): Promise<void>;
+  /** Resolves when the operators have heard what happened before, and have had the time to act on it. */
+  heard(): Promise<void>;
+
+  /** Costs are counted from here. */
+  mark(): Promise<void>;
+  costs(): Promise<Costs>;
+}
+
+export interface ReadyCondition {
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Requests of all operators since the last mark, each as `cluster verb resource name`. */
+export interface Costs {
+  readonly peerWrites: readonly string[];
+  /** Status, events, definitions: every other write but the Lease's. */
+  readonly otherWrites: readonly string[];
+  /** All but watches and the Lease. */
+  readonly requests: readonly string[];
+}

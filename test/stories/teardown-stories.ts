@@ -1,0 +1,119 @@
+import { ok } from "node:assert/strict";
+import { clusterMeshes } from "../../src/api/cluster-mesh.ts";
+import { isKubeError } from "../../src/kube/errors.ts";
+import { expectPeerWrites, untilReady } from "./costs.ts";
+import { aMesh, anEntry, letters, type MeshFacts, nodeNameOf } from "./facts.ts";
+import type { Stage } from "./stage.ts";
+import { story } from "./story.ts";
+
+async function untilGone(stage: Stage, { home, namespace, name }: MeshFacts): Promise<void> {
+  await stage.eventually(async () => {
+    const found = await stage.admin(home).get(clusterMeshes, { namespace, name }).catch(isGone);
+    if (found !== "gone") throw new Error(`${name} is still there, with ${found.metadata.finalizers}`);
+  });
+}
+
+function isGone(error: unknown): "gone" {
+  if (!isKubeError(error, "not-found")) throw error;
+  return "gone";
+}
+
+const peersOf = (mesh: string, ...sources: readonly ("a" | "b" | "c")[]): string[] =>
+  sources.flatMap((letter) => [1, 2].map((index) => `${mesh}--cluster-${letter}--${nodeNameOf(letter, index)}`));
+
+export const teardownStories = [
+  story("a mesh is deleted: its Peers go first, then the mesh", async (stage) => {
+    const mesh = await stage.begin();
+    ok((await stage.mesh(mesh)).metadata.finalizers?.includes("kilo-clustermesh.io/cleanup"));
+    await stage.deleteMesh(mesh);
+    await untilGone(stage, mesh);
+    await stage.holds();
+    await expectPeerWrites(stage, 12);
+  }),
+
+  story("a mesh is deleted while no operator runs: the next one cleans up", async (stage) => {
+    const mesh = await stage.begin();
+    await stage.stopOperator();
+    await stage.deleteMesh(mesh);
+    await stage.startOperator();
+    await untilGone(stage, mesh);
+    await stage.holds();
+    await expectPeerWrites(stage, 12);
+  }),
+
+  story("a cluster is removed from a mesh while no operator runs: the next one empties it", async (stage) => {
+    await stage.begin();
+    await stage.stopOperator();
+    await stage.applyMesh(aMesh(["a", "b"]));
+    await stage.startOperator();
+    await stage.synced();
+    await expectPeerWrites(stage, 8);
+  }),
+
+  story("a mesh is deleted after its Secrets: only what nobody reaches is left", async (stage) => {
+    const mesh = await stage.begin();
+    const other = aMesh(["a", "b"], { name: "other", entries: [anEntry("a"), anEntry("b", { secret: "other-b" })] });
+    await stage.applyMesh(other);
+    await stage.synced();
+    await stage.settled();
+    for (const { secret } of mesh.entries) if (secret) await stage.deleteSecret(mesh, secret);
+    await stage.deleteMesh(mesh);
+    await untilGone(stage, mesh);
+    // A Peer keeps its name for as long as its key is wanted.
+    const names = stage.facts.nodes.map(({ cluster, name, key }) => [key, `my-mesh--cluster-${cluster}--${name}`]);
+    stage.assume({ names: Object.fromEntries(names), foreign: { c: peersOf("my-mesh", "a", "b") } });
+    await stage.synced();
+  }),
+
+  story("a mesh is deleted while a cluster is away, and another mesh cleans up later", async (stage) => {
+    await stage.furnish();
+    const mesh = aMesh(letters, { deletionTimeout: "2s" });
+    await stage.applyMesh(mesh);
+    await stage.synced();
+    await stage.takeAway("c");
+    await untilReady(stage, mesh, { reason: "ClustersUnknown" });
+    await stage.mark();
+    await stage.deleteMesh(mesh);
+    await untilGone(stage, mesh);
+    await stage.holds({ clusters: ["a", "b"] });
+    await stage.bringBack("c");
+    // A Peer keeps its name for as long as its key is wanted.
+    const left = stage.facts.nodes.filter(({ cluster }) => cluster === "a");
+    const names = left.map(({ key, name }) => [`c ${key}`, `my-mesh--cluster-a--${name}`]);
+    stage.assume({ names: Object.fromEntries(names) });
+    await stage.applyMesh(aMesh(["a", "c"], { name: "other" }));
+    await stage.synced();
+  }),
+
+  story("a mesh is force-deleted: what another mesh wants of it stays", async (stage) => {
+    await stage.begin();
+    const other = aMesh(["b", "c"], { name: "other" });
+    await stage.applyMesh(other);
+    await stage.synced();
+    await stage.settled();
+    await stage.mark();
+    await stage.forceDeleteMesh(other);
+    await stage.synced();
+    await expectPeerWrites(stage, 4);
+  }),
+
+  story("a mesh is force-deleted while no operator runs: its Peers go where another mesh leads", async (stage) => {
+    await stage.begin(["a", "b"]);
+    const other = aMesh(["b", "c"], { name: "other" });
+    await stage.applyMesh(other);
+    await stage.synced();
+    await stage.stopOperator();
+    await stage.forceDeleteMesh(other);
+    await stage.mark();
+    await stage.startOperator();
+    stage.assume({ foreign: { c: peersOf("other", "b") } });
+    await stage.synced();
+    await expectPeerWrites(stage, 2);
+    const left = stage.facts.nodes.filter(({ cluster }) => cluster === "b");
+    const names = left.map(({ key, name }) => [`c ${key}`, `other--cluster-b--${name}`]);
+    stage.assume({ foreign: {}, names: Object.fromEntries(names) });
+    await stage.applyMesh(aMesh(letters));
+    await stage.synced();
+    await expectPeerWrites(stage, 10);
+  }),
+];
