@@ -142,7 +142,9 @@ function settleRoutes({ world, target, candidates, foreign, kept, heldByKey }: S
   ];
   const { granted, refused } = settleClaims([...claims, ...others]);
   const routesOf = new Map<string, Claim[]>();
-  for (const claim of granted) routesOf.set(claim.peer, [...(routesOf.get(claim.peer) ?? []), claim]);
+  const own = new Set(claims);
+  for (const claim of granted.filter((won) => own.has(won)))
+    routesOf.set(claim.peer, [...(routesOf.get(claim.peer) ?? []), claim]);
   const peers = candidates.map(({ roams: _, pinned: __, cluster: ___, rank: ____, ...peer }): Peer => {
     return { ...peer, routes: uniqueRoutes((routesOf.get(peer.publicKey) ?? []).map(({ route }) => route)) };
   });

@@ -16,7 +16,7 @@ export interface ReachInput {
 
 export interface Reached {
   readonly reachable: readonly Candidate[];
-  /** Nodes whose endpoint is a name that leads nowhere, and that have no Peer here yet. */
+  /** Nodes whose endpoint is a name that leads nowhere. One that has a Peer here keeps it as it is. */
   readonly unresolved: readonly Candidate[];
 }
 
@@ -29,12 +29,18 @@ export const roamingKeepaliveSeconds = 25;
 export function settleReach(input: ReachInput): Reached {
   const routes = input.candidates.flatMap((candidate) => candidate.routes);
   const settled = input.candidates.map((candidate) => ({ candidate, endpoint: endpointFor(candidate, routes, input) }));
+  const isUnresolved = (candidate: Candidate): boolean => isNameless(candidate, input);
   return {
     reachable: settled.flatMap(({ candidate, endpoint }) =>
       endpoint ? [withEndpoint(candidate, endpoint, input)] : [],
     ),
-    unresolved: settled.flatMap(({ candidate, endpoint }) => (endpoint ? [] : [candidate])),
+    unresolved: input.candidates.filter(isUnresolved),
   };
+}
+
+function isNameless({ endpoint: { host }, pinned, publicKey }: Candidate, { resolved, view }: ReachInput): boolean {
+  if (!("dns" in host) || (resolved.get(host.dns) ?? []).length > 0) return false;
+  return pinned || !view || observationsOf(view.observed, publicKey).length === 0;
 }
 
 function endpointFor(candidate: Candidate, routes: readonly Cidr[], input: ReachInput): Endpoint | undefined {

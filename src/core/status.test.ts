@@ -12,7 +12,7 @@ import {
   unknown,
 } from "../../test/support/build.ts";
 import { mergeConditions } from "./conditions.ts";
-import { meshId } from "./ids.ts";
+import { meshId, type PeerName } from "./ids.ts";
 import { planTarget } from "./plan.ts";
 import { meshStatus, type TargetReport } from "./status.ts";
 import type { ClusterView, World } from "./world.ts";
@@ -39,7 +39,8 @@ function synced(
   const report = (target: number): TargetReport => ({
     spec: world.spec,
     plan: planTarget(world, conn(target)),
-    refusals: change.refusals ?? (change.failures ?? []).map((text) => ({ text, owners: [mesh.id] })),
+    refusals:
+      change.refusals ?? (change.failures ?? []).map((text) => ({ text, owners: [mesh.id], peer: "x" as PeerName })),
     pending: change.pending ?? 0,
   });
   const reports = new Map([1, 2].map((target) => [conn(target), report(target)]));
@@ -76,7 +77,11 @@ describe("the status of a mesh", () => {
 
   it("is ready when only a write for another mesh was refused", () => {
     expect(
-      ready(synced({ refusals: [{ text: "create x: forbidden", owners: [meshId("other", "mesh")] }] })),
+      ready(
+        synced({
+          refusals: [{ text: "create x: forbidden", owners: [meshId("other", "mesh")], peer: "x" as PeerName }],
+        }),
+      ),
     ).toMatchObject({ reason: "Synced" });
   });
 

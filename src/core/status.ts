@@ -1,5 +1,5 @@
 import type { ConditionNow } from "./conditions.ts";
-import type { ClusterName, ConnectionId, MeshId } from "./ids.ts";
+import type { ClusterName, ConnectionId, MeshId, PeerName } from "./ids.ts";
 import type { MeshEntry, MeshProblem } from "./mesh.ts";
 import type { NodeFacts, SkippedNode } from "./node.ts";
 import { overlapsAcross } from "./overlap.ts";
@@ -20,6 +20,7 @@ export interface TargetReport {
 
 /** A write that did not happen, in our words, and the meshes it matters to. */
 export interface Refusal {
+  readonly peer: PeerName;
   readonly owners: readonly MeshId[];
   readonly text: string;
 }
@@ -95,10 +96,11 @@ function clusterStatus({ world, connected, reports }: MeshStatusInput, entry: Me
   const observed = nodesBehind(world, connection);
   const targets = otherTargets(connected, entry.name);
   const skipped = targets.map((id) => sourcePlan(reports.get(id), connected, entry)).find(Boolean)?.skipped ?? [];
+  const nodes = observed.state === "known" ? observed.items : [];
+  const admitted = nodes.filter(({ name }) => !skipped.some((other) => other.name === name));
   const counts = {
-    nodes: observed.state === "known" ? observed.items.length : 0,
-    registeredPeers:
-      observed.state === "known" ? registeredIn(world, targets, { connected, nodes: observed.items }) : 0,
+    nodes: nodes.length,
+    registeredPeers: registeredIn(world, targets, { connected, nodes: admitted }),
     skippedNodes: skipped.length,
   };
   const lost = observed.state === "unknown" ? observed : peersUnknown(world, connection);
@@ -121,10 +123,13 @@ function peersUnknown(world: World, connection: ReturnType<ConnectedMesh["connec
 const messageOf = ({ reason, detail }: Lost): string =>
   [detail, unknownReasons[reason].hint].filter(Boolean).join(". ");
 
+/** Two entries may lead to one cluster, which is no target of itself. */
 function otherTargets({ connections }: ConnectedMesh, source: ClusterName): ConnectionId[] {
-  return [...connections].flatMap(([name, connection]) =>
-    name !== source && connection.state === "connected" ? [connection.id] : [],
-  );
+  const idOf = (name: ClusterName): ConnectionId | undefined => {
+    const connection = connections.get(name);
+    return connection?.state === "connected" ? connection.id : undefined;
+  };
+  return [...connections.keys()].flatMap((name) => idOf(name) ?? []).filter((id) => id !== idOf(source));
 }
 
 interface Registered {

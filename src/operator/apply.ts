@@ -20,8 +20,9 @@ const call = { deadlineMs: 5000 };
 /** Writes the changes. A refused write does not stop the others; what was refused is returned in our words. */
 export async function applyChanges(changes: readonly PeerChange[], options: ApplyOptions): Promise<readonly Refusal[]> {
   const results = await mapLimited(changes, writesAtOnce, async (change): Promise<Refusal | undefined> => {
+    const { name, owners } = "peer" in change ? change.peer : change.held;
     const text = await attempt(change, options);
-    return text === undefined ? undefined : { text, owners: ("peer" in change ? change.peer : change.held).owners };
+    return text === undefined ? undefined : { peer: name, owners, text };
   });
   return results.flatMap((refusal) => refusal ?? []);
 }

@@ -31,7 +31,8 @@ export class Contest {
     const contested = changes.filter((change) => this.#isContested(target, change));
     const free = changes.filter((change) => !contested.includes(change));
     const refusals = await write(free);
-    for (const change of free) this.#note(target, change);
+    const refused = new Set(refusals.map(({ peer }) => peer));
+    for (const change of free) this.#note(target, change, refused);
     return [...refusals, ...contested.map(refusalOf)];
   }
 
@@ -43,8 +44,8 @@ export class Contest {
     return lately.length >= undoneTimes && this.#clock.now() - (lately.at(-1) ?? 0) < backOffMs;
   }
 
-  #note(target: ConnectionId, change: PeerChange): void {
-    if (!("peer" in change)) return;
+  #note(target: ConnectionId, change: PeerChange, refused: ReadonlySet<string>): void {
+    if (!("peer" in change) || refused.has(change.peer.name)) return;
     const key = keyOf(target, change.peer);
     const wish = wishOf(change.peer);
     const before = this.#written.get(key);
@@ -73,5 +74,5 @@ const wishOf = ({ publicKey, endpoint, routes, keepaliveSeconds, owners }: Peer)
 
 function refusalOf(change: PeerChange): Refusal {
   const { name, owners } = "peer" in change ? change.peer : change.held;
-  return { owners, text: `${change.action} ${name}: Contested, somebody else keeps undoing it` };
+  return { peer: name, owners, text: `${change.action} ${name}: Contested, somebody else keeps undoing it` };
 }

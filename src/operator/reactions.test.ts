@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { aMesh, aNode, aView, aWorld, conn, unknown } from "../../test/support/build.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
+import type { PeerName } from "../core/ids.ts";
 import type { World } from "../core/world.ts";
 import { Reactions } from "./reactions.ts";
 import { type SyncPorts, syncTarget } from "./sync-target.ts";
@@ -27,7 +28,7 @@ async function run(world: World | undefined, { writeMs = 0, refused = [] as stri
     observe: () => world,
     apply: async (_, changes) => {
       if (changes.length > 0) clock.jump(writeMs);
-      return refused.map((text) => ({ text, owners: [] }));
+      return refused.map((text) => ({ text, owners: [], peer: "x" as PeerName }));
     },
     record: () => undefined,
     wake: (id) => void woken.push(id),

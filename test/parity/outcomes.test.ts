@@ -60,7 +60,7 @@ describe("a run for a cluster", () => {
   it("in which a write was refused is a failure, to be tried again with growing pauses", async () => {
     const { outcome } = await run({
       two: { peers: known([]) },
-      refusals: [{ text: "create x: forbidden", owners: [mesh.id] }],
+      refusals: [{ peer: "x" as never, text: "create x: forbidden", owners: [mesh.id] }],
     });
     expect(outcome.kind).toBe("failed");
   });

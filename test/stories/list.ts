@@ -1,5 +1,6 @@
 import { claimStories } from "./claim-stories.ts";
 import { clusterStories } from "./cluster-stories.ts";
+import { heldStories } from "./held-stories.ts";
 import { meshStories } from "./mesh-stories.ts";
 import { nodeStories } from "./node-stories.ts";
 import { operatorStories } from "./operator-stories.ts";
@@ -18,6 +19,7 @@ export const stories: readonly Story[] = [
   ...peerStories,
   ...operatorStories,
   ...claimStories,
+  ...heldStories,
   ...teardownStories,
   ...takeoverStories,
 ];
