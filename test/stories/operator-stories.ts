@@ -38,6 +38,18 @@ export const operatorStories = [
     await expectPeerWrites(stage, 2);
   }),
 
+  story("the operator starts beside a cluster that does not answer: the others are served", async (stage) => {
+    await stage.begin();
+    await stage.stopOperator();
+    await stage.takeAway("c");
+    await stage.startOperator();
+    await stage.addNode("a", 3);
+    await stage.eventually(() => stage.holds({ clusters: ["a", "b"] }));
+    await stage.bringBack("c");
+    await stage.synced();
+    await expectPeerWrites(stage, 2);
+  }),
+
   story("a node leaves while no operator runs: two lists a minute apart prove it", async (stage) => {
     await stage.begin();
     const before = stage.facts;
