@@ -25,7 +25,7 @@ export async function runOperator(config: OperatorConfig, ports: ProcessPorts, s
 type CampaignPorts = Omit<LeadPorts, "gate">;
 
 async function campaign(config: OperatorConfig, ports: CampaignPorts, signal: AbortSignal): Promise<void> {
-  if (!config.leaderElection) return lead(config, { ...ports, gate: openGate }, signal);
+  if (!config.leaderElection) return leadAlone(config, ports, signal);
   const election = new LeaderElection({ ...ports, ...config.leaderElection, name: leaseName });
   ports.telemetry.follow(election);
   ports.log.info("campaigning", config.leaderElection);
@@ -37,6 +37,15 @@ async function campaign(config: OperatorConfig, ports: CampaignPorts, signal: Ab
     // The lease is given back only now: no writer of ours is left.
     ending.abort();
     await campaigning;
+  }
+}
+
+/** Without a Lease to wait for, what fails at the start is the caller's to know; being stopped is no failure. */
+async function leadAlone(config: OperatorConfig, ports: CampaignPorts, signal: AbortSignal): Promise<void> {
+  try {
+    await lead(config, { ...ports, gate: openGate }, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
   }
 }
 
