@@ -71,6 +71,17 @@ async function perform(step: Step, { clock, server, informer }: ReturnType<typeo
   }
 }
 
+/** An object goes and another comes between two pages of a list. */
+const changedBetweenPages: Step[] = [
+  { do: "write", name: "d", value: "x" },
+  { do: "relist" },
+  { do: "write", name: "e", value: "x" },
+  { do: "pass-time" },
+  { do: "write", name: "a", value: "x" },
+  { do: "trouble", trouble: "duplicate" },
+  { do: "remove", name: "d" },
+];
+
 test("whatever goes wrong on the way, in the end the facts are the server's, and every change was told", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
@@ -89,6 +100,6 @@ test("whatever goes wrong on the way, in the end the facts are the server's, and
       await informer.stop();
       expect(clock.sleeping).toBe(0);
     }),
-    { numRuns: 300 },
+    { numRuns: 300, examples: [[changedBetweenPages]] },
   );
 });

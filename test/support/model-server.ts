@@ -67,12 +67,15 @@ export class ModelServer {
   async list(_: unknown, options: ListOptions): Promise<KubeList<KubeObject>> {
     if (this.#take("fail-list")) throw aKubeError(this.#anyError());
     if (this.#take("stale-list")) return this.#old;
-    const items = [...this.#objects.values()];
+    // Every page of a list is of the moment in which its first one was asked for, as on a real server.
+    if (options.continue === undefined) {
+      this.#old = { metadata: { resourceVersion: this.version }, items: [...this.#objects.values()] };
+    }
+    const { metadata, items } = this.#old;
     const from = Number(options.continue ?? 0);
     const to = from + (options.limit ?? items.length);
     const next = to < items.length ? { continue: String(to) } : {};
-    this.#old = { metadata: { resourceVersion: this.version }, items };
-    return { metadata: { resourceVersion: this.version, ...next }, items: items.slice(from, to) };
+    return { metadata: { ...metadata, ...next }, items: items.slice(from, to) };
   }
 
   async watch(_: unknown, options: WatchOptions): Promise<AsyncIterable<Uint8Array>> {
