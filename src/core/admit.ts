@@ -1,18 +1,10 @@
-import {
-  type Cidr,
-  contains,
-  containsIp,
-  hostRoute,
-  isReachable,
-  parseCidr,
-  parseHostInCidr,
-  parseIp,
-} from "./cidr.ts";
+import { containsIp, hostRoute, isReachable, parseCidr, parseHostInCidr, parseIp } from "./cidr.ts";
 import { type Endpoint, endpointAt, hostText, parseEndpoint } from "./endpoint.ts";
 import { publicKey } from "./ids.ts";
-import { declaredNetworks, type MeshEntry, podNetworks, wireguardNetworks } from "./mesh.ts";
+import { type MeshEntry, podNetworks, wireguardNetworks } from "./mesh.ts";
 import type { MeshNode, NodeFacts, SkippedNode } from "./node.ts";
 import type { SkipReason } from "./reasons.ts";
+import { hostsOf, isInside, podsOf } from "./routes.ts";
 
 /** The checks of the Go operator in its order; the first that fails names the reason. */
 export function admitNode(entry: MeshEntry, facts: NodeFacts): MeshNode | SkippedNode {
@@ -28,13 +20,12 @@ export function admitNode(entry: MeshEntry, facts: NodeFacts): MeshNode | Skippe
   if (!key) return skip(facts, "NodeKeyInvalid");
   const reached = reachOf(entry, facts);
   if (typeof reached === "string") return skip(facts, reached);
-  const pods = facts.podCidrs.flatMap((text) => parseCidr(text) ?? []);
   return {
     kind: "admitted",
     name: facts.name,
     publicKey: key,
     ...reached,
-    pods: pods.filter((cidr) => isInside(podNetworks(entry), cidr)),
+    pods: podsOf(entry, facts),
     wireguard: hostRoute(wireguard),
     hosts: hostsOf(entry, facts),
     behind: [],
@@ -68,15 +59,6 @@ function externalEndpoint({ wireguardPort }: MeshEntry, facts: NodeFacts): Endpo
   const address = addresses.find(({ family }) => family === 4) ?? addresses[0];
   return address && endpointAt(address, wireguardPort);
 }
-
-/** Typed form: only what the entry declares. Flat form: all of them, as the Go operator does. */
-function hostsOf(entry: MeshEntry, facts: NodeFacts): Cidr[] {
-  const hosts = facts.internalIps.flatMap((text) => parseIp(text) ?? []).map(hostRoute);
-  return entry.networks.form === "flat" ? hosts : hosts.filter((host) => isInside(declaredNetworks(entry), host));
-}
-
-const isInside = (networks: readonly Cidr[], cidr: Cidr): boolean =>
-  networks.some((network) => contains(network, cidr));
 
 function skip(facts: NodeFacts, reason: SkipReason): SkippedNode {
   return { kind: "skipped", name: facts.name, reason };

@@ -1,7 +1,8 @@
-import { type Cidr, contains, hostRoute, parseCidr, parseIp } from "./cidr.ts";
-import { declaredNetworks, type MeshEntry, podNetworks } from "./mesh.ts";
+import type { Cidr } from "./cidr.ts";
+import type { MeshEntry } from "./mesh.ts";
 import type { MeshNode, NodeFacts, SkippedNode } from "./node.ts";
 import type { HeldPeer } from "./peer.ts";
+import { hostsOf, podsOf } from "./routes.ts";
 
 export interface FoldInput {
   readonly entry: MeshEntry;
@@ -27,7 +28,7 @@ export function foldLocations({ entry, nodes, judged, heldByKey }: FoldInput): (
     const leaders = judged.filter((node): node is MeshNode => {
       return node.kind === "admitted" && factsOf.get(node.name)?.location === location;
     });
-    const routes = facts ? followerRoutes(entry, facts) : [];
+    const routes = facts ? [...podsOf(entry, facts), ...hostsOf(entry, facts)] : [];
     const leader = leaderOf(leaders, routes, heldByKey);
     if (!leader || routes.length === 0) continue;
     folded.set(leader.name, [...(folded.get(leader.name) ?? []), ...routes]);
@@ -51,14 +52,3 @@ function leaderOf(
     return held !== undefined && routes.some(({ text }) => held.allowedIps.includes(text));
   });
 }
-
-function followerRoutes(entry: MeshEntry, { podCidrs, internalIps }: NodeFacts): Cidr[] {
-  const pods = podCidrs.flatMap((text) => parseCidr(text) ?? []).filter((cidr) => isInside(podNetworks(entry), cidr));
-  const hosts = internalIps.flatMap((text) => parseIp(text) ?? []).map(hostRoute);
-  const routed =
-    entry.networks.form === "flat" ? hosts : hosts.filter((host) => isInside(declaredNetworks(entry), host));
-  return [...pods, ...routed];
-}
-
-const isInside = (networks: readonly Cidr[], cidr: Cidr): boolean =>
-  networks.some((network) => contains(network, cidr));
