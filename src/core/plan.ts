@@ -7,6 +7,7 @@ import { type JudgedSource, judgeSources } from "./judge.ts";
 import { type KeptPeer, keptPeers, silentOwners } from "./kept.ts";
 import { chooseNames } from "./names.ts";
 import type { SkippedNode } from "./node.ts";
+import type { Note } from "./notes.ts";
 import { type HeldPeer, mergeByPublicKey, type Peer, uniqueRoutes } from "./peer.ts";
 import { mayRoute, protectionOf } from "./protect.ts";
 import { settleReach } from "./reach.ts";
@@ -40,6 +41,8 @@ export type Plan =
       readonly ghosts: number;
       /** The names that endpoints use. */
       readonly names: readonly string[];
+      /** What works, but not as declared. */
+      readonly notes: readonly Note[];
       /** Routes that somebody else has. */
       readonly refused: readonly RefusedClaim[];
       readonly sources: readonly SourcePlan[];
@@ -78,6 +81,7 @@ export function planTarget(world: World, target: ConnectionId): Plan {
     unresolved,
     refused,
     names,
+    notes: [],
     sources: sources.map(sourcePlan),
   };
 }

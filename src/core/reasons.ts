@@ -70,3 +70,31 @@ export const unknownReasons = {
 } as const satisfies Record<string, Explanation>;
 
 export type UnknownReason = keyof typeof unknownReasons;
+
+/** What works, but not as somebody declared it. None of these stops a mesh from being Ready. */
+export const noteReasons = {
+  EndpointDiffers: {
+    waits: true,
+    hint: "The target's nodes meet this node elsewhere than it says; the endpoint is being moved, or correct it.",
+  },
+  EntryConflict: {
+    waits: false,
+    hint: "Two meshes ask for this node with different settings; the first by namespace/name has its way.",
+  },
+  GranularityUnclear: {
+    waits: true,
+    hint: "Locations and their leaders do not match one to one; check kilo.squat.ai/location and Kilo's granularity.",
+  },
+  ClusterListedTwice: { waits: false, hint: "Two kubeconfigs lead to this cluster; one of them is enough." },
+  ClusterReplaced: {
+    waits: true,
+    hint: "The Secret leads to another cluster than before; the old one is being emptied.",
+  },
+  ApiServerAddress: {
+    waits: false,
+    hint: "A route would cover the address of an API server that we use; declare that network if it is meant.",
+  },
+  BothForms: { waits: false, hint: "The entry has both CIDR forms; only allowedNetworks counts. Remove the others." },
+} as const satisfies Record<string, Explanation>;
+
+export type NoteReason = keyof typeof noteReasons;
