@@ -5,19 +5,18 @@ import { ensureBinary } from "../e2e/control-plane/build-binary.ts";
 import { recipes } from "../e2e/control-plane/recipes.ts";
 import { startRealRing } from "../e2e/stories/real-ring.ts";
 import { stories } from "../test/stories/list.ts";
-import { pendingStories } from "../test/stories/pending-stories.ts";
+import { notePassed } from "../test/stories/passed-stories.ts";
 import { type Figures, play } from "../test/stories/play.ts";
 import type { Ring } from "../test/stories/ring.ts";
 import { sandboxRing } from "../test/stories/sandbox-ring.ts";
 import type { Story } from "../test/stories/story.ts";
 
-const usage = `usage: npm run stories -- [--on=sandbox|real] [--oldest] [--only TEXT] [--names] [--pending]
+const usage = `usage: npm run stories -- [--on=sandbox|real] [--oldest] [--only TEXT] [--names]
 
-  --on       where: embedded clusters (the default) or real API servers
-  --oldest   real API servers of the oldest supported version
-  --only     only stories whose names contain the text
-  --names    print the names and play nothing
-  --pending  the stories that do not pass yet`;
+  --on      where: embedded clusters (the default) or real API servers
+  --oldest  real API servers of the oldest supported version
+  --only    only stories whose names contain the text
+  --names   print the names and play nothing`;
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -26,12 +25,10 @@ async function main(): Promise<number> {
       oldest: { type: "boolean", default: false },
       only: { type: "string", default: "" },
       names: { type: "boolean", default: false },
-      pending: { type: "boolean", default: false },
     },
   });
   if (values.on !== "sandbox" && values.on !== "real") throw new Error(usage);
-  const all = values.pending ? pendingStories : stories;
-  const chosen = all.filter(({ name }) => name.includes(values.only));
+  const chosen = stories.filter(({ name }) => name.includes(values.only));
   if (chosen.length === 0) throw new Error(`no story's name contains ${JSON.stringify(values.only)}`);
   if (values.names) {
     for (const { name } of chosen) console.log(name);
@@ -102,6 +99,7 @@ async function attempt(story: Story, ring: Ring): Promise<Result> {
   const seconds = (): string => `(${((performance.now() - startedMs) / 1000).toFixed(1)} s)`;
   try {
     const figures = await play(story, ring);
+    notePassed(ring.name, story.name);
     return { ok: true, text: `ok ${story.name}  ${figuresText(figures)}  ${seconds()}` };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);

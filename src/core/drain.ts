@@ -1,24 +1,33 @@
-import type { MeshId } from "./ids.ts";
+import type { ConnectionId, MeshId } from "./ids.ts";
 import type { LedgerRow } from "./ledger.ts";
 import type { EntryConnection, World } from "./world.ts";
 
 /** How far a cluster of the ledger is from being empty of a mesh's Peers. */
-export type DrainState = "empty" | "holds" | "unreachable" | "lost";
+export type DrainState = "empty" | "holds" | "unreachable" | "lost" | "parting";
 
 export interface DrainRow extends LedgerRow {
   readonly connection: EntryConnection;
+  /** Where its Secret led when it was last there, while anything is known of that. */
+  readonly last?: ConnectionId | "empty";
 }
 
 /**
  * `lost` is a cluster that nobody can reach any more because its Secret or the key in it is gone: teardown deletes the
- * Secret first, and must not wait for it. A cluster without Kilo's Peer type holds no Peers.
+ * Secret first, and must not wait for it. `parting` is one whose last connection is still open and is being emptied. A
+ * cluster without Kilo's Peer type holds no Peers.
  */
-export function drainState(world: World, mesh: MeshId, { connection }: DrainRow): DrainState {
-  if (connection.state === "unknown") {
-    const isGone = connection.reason === "SecretMissing" || connection.reason === "SecretKeyMissing";
-    return isGone ? "lost" : "unreachable";
-  }
-  const peers = world.clusters.get(world.twins.get(connection.id) ?? connection.id)?.peers;
+export function drainState(world: World, mesh: MeshId, { connection, last }: DrainRow): DrainState {
+  if (connection.state === "connected") return stateBehind(world, mesh, connection.id);
+  const isGone = connection.reason === "SecretMissing" || connection.reason === "SecretKeyMissing";
+  if (!isGone) return "unreachable";
+  if (last === undefined) return "lost";
+  if (last === "empty") return "empty";
+  const state = stateBehind(world, mesh, last);
+  return state === "holds" ? "parting" : state === "empty" ? "empty" : "lost";
+}
+
+function stateBehind(world: World, mesh: MeshId, id: ConnectionId): "empty" | "holds" | "unreachable" {
+  const peers = world.clusters.get(world.twins.get(id) ?? id)?.peers;
   if (peers?.state === "unknown" && peers.reason === "PeerCRDMissing") return "empty";
   if (peers?.state !== "known") return "unreachable";
   const isHeld = peers.items.some(({ instance, owners }) => instance === world.instance && owners.includes(mesh));

@@ -1,4 +1,5 @@
 import type { ConnectionId, NodeName } from "./ids.ts";
+import { reachesElsewhere } from "./kept.ts";
 import { meshKeepaliveSeconds } from "./mesh.ts";
 import type { NodeFacts } from "./node.ts";
 import { isIn } from "./source.ts";
@@ -16,13 +17,18 @@ export interface KeepaliveChange {
  */
 export function keepaliveChanges(world: World, cluster: ConnectionId, floorSeconds: number): KeepaliveChange[] {
   const nodes = world.clusters.get(cluster)?.nodes;
-  if (nodes?.state !== "known") return [];
+  if (nodes?.state !== "known" || mayBeMeant(world, cluster)) return [];
   const asked = world.meshes
     .filter((connected) => isIn(connected, cluster))
     .map(({ mesh }) => meshKeepaliveSeconds(mesh));
   const inMesh = asked.length > 0;
   const seconds = inMesh ? Math.max(floorSeconds, ...asked) : 0;
   return nodes.items.flatMap((facts) => changeOf(facts, seconds)).sort((a, b) => (a.node < b.node ? -1 : 1));
+}
+
+/** A mesh that cannot be led to its clusters now may still mean this one. */
+function mayBeMeant(world: World, cluster: ConnectionId): boolean {
+  return world.leaving.has(cluster) && world.meshes.some((mesh) => reachesElsewhere(world, mesh, cluster));
 }
 
 function changeOf({ name, wireguardIp, keepalive, keepaliveMark }: NodeFacts, seconds: number): KeepaliveChange[] {

@@ -23,11 +23,15 @@ export function twinsOf(clusters: ReadonlyMap<ConnectionId, ClusterView>): Twins
 /** The meshes with every entry leading to the connection that speaks for its cluster. */
 export function speakFor(meshes: readonly ConnectedMesh[], twins: Twins): readonly ConnectedMesh[] {
   if (twins.size === 0) return meshes;
-  return meshes.map(({ mesh, connections, ledger }) => {
+  return meshes.map(({ connections, ledger, ...rest }) => {
+    const spokenFor = [...connections].flatMap(([name, connection]): [ClusterName, ConnectionId][] =>
+      connection.state === "connected" && twins.has(connection.id) ? [[name, connection.id]] : [],
+    );
     const spoken = [...connections].map(([name, connection]): [ClusterName, EntryConnection] => {
       const speaker = connection.state === "connected" ? twins.get(connection.id) : undefined;
       return [name, speaker ? { state: "connected", id: speaker } : connection];
     });
-    return { mesh, connections: new Map(spoken), ledger: new Set([...ledger].map((id) => twins.get(id) ?? id)) };
+    const reached = new Set([...ledger].map((id) => twins.get(id) ?? id));
+    return { ...rest, connections: new Map(spoken), spokenFor: new Map(spokenFor), ledger: reached };
   });
 }

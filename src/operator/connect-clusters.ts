@@ -5,8 +5,9 @@ import type { MeshId } from "../core/ids.ts";
 import type { ConnectedMesh } from "../core/world.ts";
 import type { KubeconfigLicence } from "../kube/kubeconfig.ts";
 import type { Registry } from "../registry/registry.ts";
+import type { Rotations } from "../registry/rotations.ts";
 import type { SecretRefInNamespace, SecretWatches } from "../registry/secret-watches.ts";
-import { type MeshWish, wantedConnections } from "../registry/wanted.ts";
+import { type MeshWish, secretKey, wantedConnections } from "../registry/wanted.ts";
 import { done, type Outcome, waiting } from "../runtime/outcome.ts";
 
 /** What the meshes ask for, as it stands after the last run. */
@@ -26,6 +27,7 @@ export interface ConnectPorts {
   readonly meshes: () => readonly MeshRecord[] | undefined;
   readonly secrets: SecretWatches;
   readonly registry: Registry;
+  readonly rotations: Rotations;
   readonly allow: ReadonlySet<KubeconfigLicence>;
   readonly settle: (topology: Topology) => void;
 }
@@ -40,8 +42,10 @@ export async function connectClusters(ports: ConnectPorts): Promise<Outcome> {
   const refused = records.filter(({ state, deletedAt }) => state === "refused" && !deletedAt).map(({ id }) => id);
   await ports.secrets.follow(wishes.flatMap(secretsOf));
   const secret = ports.secrets.state.bind(ports.secrets);
-  const { meshes, ledgers, remote } = wantedConnections({ wishes, secret, allow: ports.allow });
-  await ports.registry.want(remote);
+  const { rotations, allow } = ports;
+  rotations.retain(new Set(wishes.flatMap(secretKeysOf)));
+  const { meshes, ledgers, remote } = wantedConnections({ wishes, secret, allow, rotations });
+  ports.registry.want(remote);
   ports.settle({ meshes, ledgers, refused: new Set(refused) });
   return done;
 }
@@ -53,7 +57,11 @@ function wishOf(record: MeshRecord): MeshWish {
     : { id, namespace, ledger };
 }
 
-function secretsOf({ namespace, mesh, ledger }: MeshWish): SecretRefInNamespace[] {
-  const reaches = [...(mesh?.entries ?? []), ...ledger].map(({ reach }) => reach);
-  return reaches.flatMap((reach) => (reach === "local" ? [] : [{ namespace, name: reach.name }]));
+const reachesOf = ({ mesh, ledger }: MeshWish) => [...(mesh?.entries ?? []), ...ledger].map(({ reach }) => reach);
+
+const secretKeysOf = (wish: MeshWish): string[] => reachesOf(wish).map((reach) => secretKey(wish.namespace, reach));
+
+function secretsOf(wish: MeshWish): SecretRefInNamespace[] {
+  const { namespace } = wish;
+  return reachesOf(wish).flatMap((reach) => (reach === "local" ? [] : [{ namespace, name: reach.name }]));
 }

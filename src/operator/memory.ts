@@ -14,6 +14,7 @@ import type { World } from "../core/world.ts";
 import { type Change, Informer } from "../kube/informer.ts";
 import type { ClusterChange } from "../registry/connection.ts";
 import { Registry, type RegistryOptions } from "../registry/registry.ts";
+import { Rotations } from "../registry/rotations.ts";
 import { SecretWatches } from "../registry/secret-watches.ts";
 import { sameTopology, type Topology } from "./connect-clusters.ts";
 import { ListProof } from "./list-proof.ts";
@@ -43,12 +44,14 @@ export class Memory {
   readonly meshes: Informer<ClusterMeshObject, MeshRecord>;
   readonly secrets: SecretWatches;
   readonly registry: Registry;
+  readonly rotations: Rotations;
   readonly names: NameResolver;
   readonly meshLists: ListProof;
   /** What the last run of each target came to. */
   readonly reports = new Map<ConnectionId, TargetReport>();
   readonly #options: MemoryOptions;
   readonly #memo: World["memo"] = new WeakMap();
+  readonly #speakers = new Map<ConnectionId, ConnectionId>();
   #topology: Topology | undefined;
 
   constructor(options: MemoryOptions, listeners: MemoryListeners) {
@@ -61,6 +64,7 @@ export class Memory {
     this.meshes.onKnowledge(listeners.wishesChanged);
     this.secrets = new SecretWatches({ ...shared, onChange: listeners.wishesChanged });
     this.registry = new Registry({ ...options, local: client, onChange: listeners.clusterChanged });
+    this.rotations = new Rotations(this.registry);
     this.names = new NameResolver({ clock, log, onChange: listeners.worldChanged });
     this.meshLists = new ListProof(this.meshes, clock, listeners.worldChanged);
   }
@@ -80,6 +84,7 @@ export class Memory {
     this.#topology = topology;
     const open = new Set(this.registry.ids());
     for (const id of this.reports.keys()) if (!open.has(id)) this.reports.delete(id);
+    for (const id of this.#speakers.keys()) if (!open.has(id)) this.#speakers.delete(id);
     return true;
   }
 
@@ -105,8 +110,18 @@ export class Memory {
     return this.#topology?.ledgers.get(mesh) ?? [];
   }
 
-  /** The meshes that lead to a cluster, by their spec or by their ledger. */
+  /** From now on `speaker` speaks for the cluster that `twin` leads to as well. */
+  speaksFor(speaker: ConnectionId, twin: ConnectionId): void {
+    this.#speakers.set(twin, speaker);
+  }
+
+  /** The meshes that lead to a cluster, by their spec or by their ledger, also through a twin of its connection. */
   meshesOf(id: ConnectionId): Set<MeshId> {
+    const twins = [...this.#speakers].filter(([, speaker]) => speaker === id).map(([twin]) => twin);
+    return new Set([id, ...twins].flatMap((each) => [...this.#meshesAt(each)]));
+  }
+
+  #meshesAt(id: ConnectionId): Set<MeshId> {
     const { meshes = [], ledgers = new Map<MeshId, readonly DrainRow[]>() } = this.#topology ?? {};
     const bySpec = meshes.filter((connected) => isIn(connected, id)).map(({ mesh }) => mesh.id);
     const byLedger = [...ledgers].filter(([, rows]) => rows.some((row) => leadsTo(row, id))).map(([mesh]) => mesh);

@@ -20,7 +20,10 @@ export function observe({ instance, topology, registry, ...rest }: ObserveInput)
   const clusters = registry.views();
   const twins = twinsOf(clusters);
   const meshes = speakFor(topology.meshes, twins);
-  return { ...rest, instance, spec: topology, meshes, refused: topology.refused, clusters, twins, digest };
+  const leaving = new Set(registry.leaving());
+  const servers = registry.hosts();
+  const { refused } = topology;
+  return { ...rest, instance, spec: topology, meshes, refused, clusters, twins, leaving, servers, digest };
 }
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex");

@@ -1,6 +1,6 @@
 import { type ClusterMeshObject, type MeshRecord, renderLedger } from "../api/cluster-mesh.ts";
 import { finalizer } from "../api/names.ts";
-import { drainState } from "../core/drain.ts";
+import { type DrainState, drainState } from "../core/drain.ts";
 import type { MeshId } from "../core/ids.ts";
 import { ledgerWith } from "../core/ledger.ts";
 import type { World } from "../core/world.ts";
@@ -17,6 +17,8 @@ export interface TendPorts extends ReportPorts {
 
 const defaultTimeoutSeconds = 600;
 const lookAgainMs = 1000;
+/** How long a deletion waits for a cluster whose Secret is gone and whose connection is still open. */
+const partingSeconds = 5;
 
 /** One mesh → its finalizer and ledger, then its status; a deleted one is released when its Peers are gone. */
 export async function tendMesh(id: MeshId, ports: TendPorts): Promise<Outcome> {
@@ -52,15 +54,17 @@ async function releaseMesh(record: MeshRecord, ports: TendPorts): Promise<Outcom
   const failure = await ports.patchMeta(object, { resourceVersion, finalizers: rest });
   if (failure) return failed(failure);
   if (leftovers.length > 0) ports.tellLeftovers(object, leftovers);
-  ports.writtenAtMs.delete(id);
+  ports.written.delete(id);
   return done;
 }
 
 /** What still keeps a deleted mesh, and which clusters are given up. */
 function drained(world: World, record: MeshRecord, { ledger, clock }: TendPorts) {
   const states = ledger(record.id).map((row) => ({ cluster: row.cluster, state: drainState(world, record.id, row) }));
-  const isOver = waitedSeconds(record, clock) >= timeoutSeconds(record);
-  const blocking = states.filter(({ state }) => state === "holds" || (state === "unreachable" && !isOver)).length;
+  const waited = waitedSeconds(record, clock);
+  const limits = { holds: Number.POSITIVE_INFINITY, unreachable: timeoutSeconds(record), parting: partingSeconds };
+  const limitOf = (state: DrainState): number => (state === "empty" || state === "lost" ? 0 : limits[state]);
+  const blocking = states.filter(({ state }) => waited < limitOf(state)).length;
   const leftovers = states.filter(({ state }) => state !== "empty" && state !== "holds").map(({ cluster }) => cluster);
   return { blocking, leftovers };
 }

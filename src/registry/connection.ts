@@ -2,7 +2,7 @@ import { nodes, readNode } from "../api/kilo-node.ts";
 import { type PeerObject, type PeerRecord, peers, readPeer, samePeerRecord } from "../api/kilo-peer.ts";
 import { parseDiscovered } from "../core/discovered.ts";
 import type { Endpoint } from "../core/endpoint.ts";
-import { type ConnectionId, type NodeName, nodeName } from "../core/ids.ts";
+import { type ConnectionId, type NodeName, nodeName, type PeerName } from "../core/ids.ts";
 import { type NodeFacts, sameNodeFacts, sameToOthers } from "../core/node.ts";
 import type { UnknownReason } from "../core/reasons.ts";
 import type { ClusterView, Observation } from "../core/world.ts";
@@ -14,6 +14,8 @@ import type { ObjectRef } from "../kube/object.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
 import { Departures, type Moment } from "./departures.ts";
+import { PeerAges } from "./peer-ages.ts";
+import { SilentNodes, sweepEveryMs } from "./silent-nodes.ts";
 import { StrippedNodes } from "./stripped-nodes.ts";
 import { type ConnectionSummary, informerSummary, PeerCounts } from "./summary.ts";
 
@@ -40,6 +42,8 @@ export class Connection {
   readonly #peers: Informer<PeerObject, PeerRecord>;
   readonly #departures = new Departures();
   readonly #stripped = new StrippedNodes();
+  readonly #silent = new SilentNodes();
+  readonly #peerAges = new PeerAges();
   readonly #peerCounts = new PeerCounts();
   readonly #credential: CredentialExpiry | undefined;
   readonly #observed = new Map<NodeName, ReadonlyMap<string, Endpoint>>();
@@ -61,7 +65,8 @@ export class Connection {
     this.#peers = new Informer({ ...shared, resource: peers, decode: readPeer, same: samePeerRecord });
     this.#nodes.onListed(() => this.#listed());
     this.#nodes.onChange((change) => this.#nodeChanged(change));
-    this.#peers.onChange(({ before, after }) => {
+    this.#peers.onChange(({ key, before, after }) => {
+      this.#peerAges.changed(key as PeerName, after?.held, clock.now());
       this.#peerCounts.changed(before?.held, after?.held);
       onChange("peer");
     });
@@ -71,10 +76,15 @@ export class Connection {
   start(): void {
     this.#nodes.start();
     this.#peers.start();
+    this.#sweep().catch(() => undefined);
   }
 
   relist(): void {
     this.#nodes.relist();
+    this.relistPeers();
+  }
+
+  relistPeers(): void {
     this.#peers.relist();
   }
 
@@ -94,19 +104,29 @@ export class Connection {
       peers: observation(this.#peers.knowledge, held, "PeerCRDMissing"),
       departures: this.#departures.current(this.#moment()),
       observed: this.#observed,
+      moveAgesMs: this.#peerAges.moveAgesMs(this.#clock.now()),
+      endpointAgesMs: this.#peerAges.endpointAgesMs(this.#clock.now()),
       strippedMs: this.#stripped.agesMs(this.#clock.now()),
+      silent: this.#silent.current,
       absenceProven: this.#departures.absenceProven,
+      ...(this.#credential && { credentialEndsAtMs: this.#credential.atMs }),
     };
+  }
+
+  /** Why nodes or Peers are unknown; undefined when both are known. */
+  get unknown(): UnknownReason | undefined {
+    const seen = [observation(this.#nodes.knowledge, []), observation(this.#peers.knowledge, [], "PeerCRDMissing")];
+    const unknown = seen.find(({ state }) => state === "unknown");
+    return unknown?.state === "unknown" ? unknown.reason : undefined;
   }
 
   /** The same in numbers. */
   summary(): ConnectionSummary {
     const seenNodes = observation(this.#nodes.knowledge, []);
     const seenPeers = observation(this.#peers.knowledge, [], "PeerCRDMissing");
-    const unknown = [seenNodes, seenPeers].find((seen) => seen.state === "unknown");
     return {
       id: this.id,
-      unknown: unknown?.reason,
+      unknown: this.unknown,
       nodes: seenNodes.state === "known" ? this.#nodes.size : undefined,
       peers: seenPeers.state === "known" ? this.#peerCounts.current : undefined,
       credential: this.#credential,
@@ -121,6 +141,7 @@ export class Connection {
   /** Takes the answer of our own write into the store, so that the next plan sees it. */
   learnPeer(object: PeerObject): void {
     this.#peers.learn(object);
+    this.#peerAges.wrote(readPeer(object).held, this.#clock.now());
   }
 
   learnPeerDeleted(ref: ObjectRef): void {
@@ -143,9 +164,7 @@ export class Connection {
   }
 
   #knowledgeChanged(): void {
-    const { nodes: seenNodes, peers: seenPeers } = this.view();
-    const unknown = [seenNodes, seenPeers].find(({ state }) => state === "unknown");
-    const text = unknown?.state === "unknown" ? unknown.reason : "known";
+    const text = this.unknown ?? "known";
     if (text !== this.#told) this.#tell(text);
     this.#told = text;
     this.#onChange("knowledge");
@@ -156,6 +175,17 @@ export class Connection {
     if (text === "known") this.#log.info("cluster known", counts);
     else if (text !== "Connecting" && !this.#stopped.signal.aborted)
       this.#log.warn("cluster unknown", { reason: text });
+  }
+
+  /** Ends when the connection is stopped. */
+  async #sweep(): Promise<never> {
+    const heardAtMs = (name: NodeName): number | undefined => this.#nodes.heardAt(name);
+    for (;;) {
+      await this.#clock.sleep(sweepEveryMs, this.#stopped.signal);
+      const nodes = [...this.#nodes.entries()].map(([, facts]) => facts);
+      const isNews = this.#nodes.knowledge.state === "known";
+      if (isNews && this.#silent.sweep({ nodes, heardAtMs, nowMs: this.#clock.now() })) this.#onChange("node");
+    }
   }
 
   #observe(name: NodeName, discovered: string): void {

@@ -10,6 +10,8 @@ import type { ConnectionSummary } from "./summary.ts";
 
 export interface RegistryOptions {
   readonly local: KubeClient;
+  /** The URL of the local API server, where it is known. */
+  readonly localServer?: string;
   readonly connect: (id: ConnectionId, config: ConnectionConfig) => KubeClient;
   readonly clock: Clock;
   readonly log: Logger;
@@ -17,12 +19,17 @@ export interface RegistryOptions {
 }
 
 /**
- * The clusters we are connected to. Same config: nothing happens; a new config is a new connection, and the old one
- * closes. Others are not touched.
+ * The clusters we are connected to. Same config: nothing happens; a new config is a new connection. One that nobody wants
+ * any more is leaving: it stays open until it is closed, so that what we wrote there can be taken away. Others are not
+ * touched.
  */
 export class Registry {
   readonly #options: RegistryOptions;
   readonly #connections = new Map<ConnectionId, Connection>();
+  /** The hosts of their API servers. */
+  readonly #hosts = new Map<ConnectionId, string>();
+  /** Since when, on the monotonic clock. */
+  readonly #leaving = new Map<ConnectionId, number>();
 
   constructor(options: RegistryOptions) {
     this.#options = options;
@@ -31,19 +38,36 @@ export class Registry {
   /** Opens the local connection, which stays. */
   start(): void {
     this.#open(localConnection, this.#options.local);
+    const { localServer } = this.#options;
+    if (localServer) this.#hosts.set(localConnection, hostOf(localServer));
   }
 
   get(id: ConnectionId): Connection | undefined {
     return this.#connections.get(id);
   }
 
+  isOpen(id: ConnectionId): boolean {
+    return this.#connections.has(id);
+  }
+
+  /** Its nodes and Peers are known. */
+  isKnown(id: ConnectionId): boolean {
+    return this.isOpen(id) && this.get(id)?.unknown === undefined;
+  }
+
+  /** Not opened yet, or nothing was listed yet and nothing has failed. */
+  isConnecting(id: ConnectionId): boolean {
+    return !this.isOpen(id) || this.get(id)?.unknown === "Connecting";
+  }
+
   ids(): ConnectionId[] {
     return [...this.#connections.keys()].sort();
   }
 
-  /** Every cluster as it is now, the local one first. */
+  /** Every cluster as it is now, the local one first, those that leave last: the first speaks for a cluster. */
   views(): Map<ConnectionId, ClusterView> {
-    const ids = [localConnection, ...this.ids().filter((id) => id !== localConnection)];
+    const rest = this.ids().filter((id) => id !== localConnection && !this.#leaving.has(id));
+    const ids = [localConnection, ...rest, ...this.leaving()];
     return new Map(
       ids.flatMap((id) => {
         const connection = this.#connections.get(id);
@@ -52,21 +76,37 @@ export class Registry {
     );
   }
 
+  /** The hosts of the API servers that we use: addresses and names, sorted. */
+  hosts(): string[] {
+    return [...new Set(this.#hosts.values())].sort();
+  }
+
   /** Every cluster in numbers. */
   summaries(): ConnectionSummary[] {
     return [...this.#connections.values()].map((connection) => connection.summary());
   }
 
-  /** Opens what is wanted and missing, closes what nobody wants any more. */
-  async want(remote: ReadonlyMap<ConnectionId, ConnectionConfig>): Promise<void> {
+  /** Opens what is wanted and missing; what nobody wants any more is leaving from now on. */
+  want(remote: ReadonlyMap<ConnectionId, ConnectionConfig>): void {
     for (const [id, config] of remote) {
-      if (!this.#connections.has(id)) this.#open(id, this.#options.connect(id, config), credentialExpiry(config));
+      this.#leaving.delete(id);
+      if (this.#connections.has(id)) continue;
+      this.#open(id, this.#options.connect(id, config), credentialExpiry(config));
+      this.#hosts.set(id, hostOf(config.server));
     }
-    await Promise.all(
-      this.ids()
-        .filter((id) => id !== localConnection && !remote.has(id))
-        .map((id) => this.#close(id)),
-    );
+    for (const id of this.ids())
+      if (id !== localConnection && !remote.has(id) && !this.#leaving.has(id)) this.#leave(id);
+  }
+
+  /** Connections that nobody wants any more, sorted. */
+  leaving(): ConnectionId[] {
+    return [...this.#leaving.keys()].sort();
+  }
+
+  /** For how long a connection has been leaving; undefined when it is not. */
+  leavingMs(id: ConnectionId): number | undefined {
+    const sinceMs = this.#leaving.get(id);
+    return sinceMs === undefined ? undefined : this.#options.clock.now() - sinceMs;
   }
 
   /** Lists every cluster anew, at once: what waits for a retry does not wait any longer. */
@@ -75,16 +115,24 @@ export class Registry {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.ids().map((id) => this.#close(id)));
+    await Promise.all(this.ids().map((id) => this.close(id)));
   }
 
-  async #close(id: ConnectionId): Promise<void> {
+  async close(id: ConnectionId): Promise<void> {
     const connection = this.#connections.get(id);
     this.#connections.delete(id);
+    this.#leaving.delete(id);
+    this.#hosts.delete(id);
     await connection?.stop();
     if (!connection || id === localConnection) return;
     connection.client.close();
     this.#options.log.info("cluster disconnected", { connection: id });
+  }
+
+  #leave(id: ConnectionId): void {
+    const { clock, log } = this.#options;
+    this.#leaving.set(id, clock.now());
+    log.info("cluster leaving", { connection: id });
   }
 
   #open(id: ConnectionId, client: KubeClient, credential?: CredentialExpiry): void {
@@ -101,3 +149,6 @@ export class Registry {
     connection.start();
   }
 }
+
+/** Without the brackets of an IPv6 address. */
+const hostOf = (server: string): string => new URL(server).hostname.replace(/^\[|\]$/g, "");

@@ -4,6 +4,7 @@ import { Informer } from "../kube/informer.ts";
 import { keyOf } from "../kube/object.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
+import { type InformerSummary, informerSummary } from "./summary.ts";
 import type { SecretState } from "./wanted.ts";
 
 export interface SecretRefInNamespace {
@@ -18,10 +19,20 @@ export interface SecretWatchesOptions {
   readonly onChange: () => void;
 }
 
+type Done = Pick<Informer<SecretObject, SecretData>, "listCount" | "streamsEnded">;
+
+const added = (a: Done, b: Done): Done => ({
+  listCount: a.listCount + b.listCount,
+  streamsEnded: a.streamsEnded + b.streamsEnded,
+});
+
 /** Follows just the Secrets that meshes name, one watch each: reading all Secrets of a cluster is not our business. */
 export class SecretWatches {
   readonly #options: SecretWatchesOptions;
   readonly #watches = new Map<string, Informer<SecretObject, SecretData>>();
+
+  /** What watches that are no more had done. */
+  #ended: Done = { listCount: 0, streamsEnded: 0 };
 
   constructor(options: SecretWatchesOptions) {
     this.#options = options;
@@ -32,7 +43,10 @@ export class SecretWatches {
     const wanted = new Map(refs.map((ref) => [keyOf(ref), ref]));
     for (const [key, ref] of wanted) if (!this.#watches.has(key)) this.#watches.set(key, this.#watch(ref));
     const unwanted = [...this.#watches].filter(([key]) => !wanted.has(key));
-    for (const [key] of unwanted) this.#watches.delete(key);
+    for (const [key, watch] of unwanted) {
+      this.#watches.delete(key);
+      this.#ended = added(this.#ended, watch);
+    }
     await Promise.all(unwanted.map(([, watch]) => watch.stop()));
   }
 
@@ -42,6 +56,11 @@ export class SecretWatches {
     const data = watch?.get(key);
     if (data) return { state: "known", data };
     return watch?.knowledge.state === "known" ? { state: "missing" } : { state: "unknown" };
+  }
+
+  /** All watches as one: which Secrets there are is nobody's business. */
+  summary(): InformerSummary {
+    return informerSummary(secrets, [...this.#watches.values()].reduce(added, this.#ended));
   }
 
   async stop(): Promise<void> {

@@ -16,7 +16,7 @@ export interface InformerSummary {
 
 export function informerSummary<T extends KubeObject, F>(
   { group, plural }: Resource<T>,
-  { listCount, streamsEnded }: Informer<T, F>,
+  { listCount, streamsEnded }: Pick<Informer<T, F>, "listCount" | "streamsEnded">,
 ): InformerSummary {
   return { resource: group === "" ? plural : `${plural}.${group}`, lists: listCount, streamsEnded };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { aMesh } from "../../test/support/build.ts";
 import { clusterName, meshId } from "../core/ids.ts";
+import { Rotations } from "./rotations.ts";
 import { type SecretState, wantedConnections } from "./wanted.ts";
 
 const kubeconfig = (token: string): string =>
@@ -16,12 +17,18 @@ const secretWith = (text: string, key = "kubeconfig"): SecretState => ({
   data: { [key]: Buffer.from(text).toString("base64") },
 });
 
+const rotations = (): Rotations =>
+  new Rotations({ isOpen: () => false, isKnown: () => false, isConnecting: () => true });
+
 const mesh = aMesh(2);
 const wish = { id: mesh.id, namespace: mesh.namespace, mesh, ledger: [] };
 const secondOf = (secret: SecretState) =>
-  wantedConnections({ wishes: [wish], secret: () => secret, allow: new Set() }).meshes[0]?.connections.get(
-    clusterName("c2"),
-  );
+  wantedConnections({
+    wishes: [wish],
+    secret: () => secret,
+    allow: new Set(),
+    rotations: rotations(),
+  }).meshes[0]?.connections.get(clusterName("c2"));
 
 describe("where an entry leads", () => {
   it.each<[string, SecretState]>([
@@ -51,7 +58,7 @@ describe("where an entry leads", () => {
       asked.push(`${namespace}/${name}`);
       return { state: "missing" };
     };
-    wantedConnections({ wishes: [wish], secret, allow: new Set() });
+    wantedConnections({ wishes: [wish], secret, allow: new Set(), rotations: rotations() });
     expect(asked).toEqual(["kilo-system/c2"]);
   });
 });
@@ -64,6 +71,7 @@ describe("a ledger", () => {
       wishes: [{ id, namespace: "kilo-system", ledger: [row] }],
       secret: () => secretWith(kubeconfig("t")),
       allow: new Set(),
+      rotations: rotations(),
     });
     expect(remote.size).toBe(1);
     expect(meshes).toEqual([]);

@@ -12,6 +12,7 @@ import type { Mesh, SecretRef } from "../core/mesh.ts";
 import type { ConnectedMesh, EntryConnection } from "../core/world.ts";
 import { type ConnectionConfig, connectionId } from "../kube/connection-config.ts";
 import { type KubeconfigLicence, parseKubeconfig } from "../kube/kubeconfig.ts";
+import type { Lead, Rotations } from "./rotations.ts";
 
 /** What we know of one Secret. */
 export type SecretState =
@@ -32,6 +33,7 @@ export interface WantedInput {
   readonly wishes: readonly MeshWish[];
   readonly secret: (namespace: string, name: string) => SecretState;
   readonly allow: ReadonlySet<KubeconfigLicence>;
+  readonly rotations: Pick<Rotations, "lead" | "before" | "last">;
 }
 
 /** The connections that the meshes ask for, and where each entry and each row of a ledger leads. */
@@ -44,49 +46,70 @@ export interface Wanted {
 
 /** A mesh reaches only what its own Secrets, in its own namespace, contain. */
 export function wantedConnections(input: WantedInput): Wanted {
+  const { rotations } = input;
   const remote = new Map<ConnectionId, ConnectionConfig>();
   const lead = (namespace: string, reach: "local" | SecretRef): EntryConnection => {
-    const { connection, config } = resolve(input, namespace, reach);
-    if (connection.state === "connected" && config) remote.set(connection.id, config);
-    return connection;
+    const resolved = resolve(input, namespace, reach);
+    if (!("config" in resolved)) return resolved;
+    const speaks = rotations.lead(secretKey(namespace, reach), resolved);
+    for (const { id, config } of [speaks, resolved]) remote.set(id, config);
+    return { state: "connected", id: speaks.id };
   };
   const ledgers = new Map(
     input.wishes.map(({ id, namespace, ledger }) => [
       id,
-      ledger.map((row): DrainRow => ({ ...row, connection: lead(namespace, row.reach) })),
+      ledger.map(
+        (row): DrainRow => drainRow(row, lead(namespace, row.reach), rotations.last(secretKey(namespace, row.reach))),
+      ),
     ]),
   );
   const meshes = input.wishes.flatMap(({ id, namespace, mesh }): ConnectedMesh[] => {
     if (!mesh) return [];
     const connections = mesh.entries.map(({ name, reach }) => [name, lead(namespace, reach)] as const);
+    const before = mesh.entries.flatMap(({ name, reach }) => {
+      const old = rotations.before(secretKey(namespace, reach));
+      return old ? [[name, old] as const] : [];
+    });
     return [
-      { mesh, connections: new Map<ClusterName, EntryConnection>(connections), ledger: reached(ledgers.get(id)) },
+      {
+        mesh,
+        connections: new Map<ClusterName, EntryConnection>(connections),
+        before: new Map(before),
+        ledger: reached(ledgers.get(id)),
+      },
     ];
   });
   return { meshes, ledgers, remote };
+}
+
+/** Names a key of a Secret; `local` needs none. */
+export function secretKey(namespace: string, reach: "local" | SecretRef): string {
+  return reach === "local" ? "local" : `${namespace}/${reach.name}/${reach.key}`;
+}
+
+function drainRow(row: LedgerRow, connection: EntryConnection, last: DrainRow["last"] | undefined): DrainRow {
+  return connection.state === "unknown" && last ? { ...row, connection, last } : { ...row, connection };
 }
 
 function reached(rows: readonly DrainRow[] = []): Set<ConnectionId> {
   return new Set(rows.flatMap(({ connection }) => (connection.state === "connected" ? [connection.id] : [])));
 }
 
-interface Resolved {
-  readonly connection: EntryConnection;
-  readonly config?: ConnectionConfig;
-}
-
-function resolve({ secret, allow }: WantedInput, namespace: string, reach: "local" | SecretRef): Resolved {
-  if (reach === "local") return { connection: { state: "connected", id: localConnection } };
+function resolve(
+  { secret, allow }: WantedInput,
+  namespace: string,
+  reach: "local" | SecretRef,
+): EntryConnection | Lead {
+  if (reach === "local") return { state: "connected", id: localConnection };
   const found = secret(namespace, reach.name);
-  if (found.state === "unknown") return { connection: { state: "unknown", reason: "SecretUnknown" } };
-  if (found.state === "missing") return { connection: { state: "unknown", reason: "SecretMissing" } };
+  if (found.state === "unknown") return { state: "unknown", reason: "SecretUnknown" };
+  if (found.state === "missing") return { state: "unknown", reason: "SecretMissing" };
   const text = kubeconfigText(found.data, reach.key);
-  if (text === undefined) return { connection: { state: "unknown", reason: "SecretKeyMissing" } };
+  if (text === undefined) return { state: "unknown", reason: "SecretKeyMissing" };
   const reading = parseKubeconfig(text, { allow });
   if (!reading.ok) {
     const detail = reading.problems.map(({ path, message }) => `${path}: ${message}`).join("; ");
-    return { connection: { state: "unknown", reason: "KubeconfigInvalid", detail } };
+    return { state: "unknown", reason: "KubeconfigInvalid", detail };
   }
-  const id = brand(connectionId(reading.connection).slice(0, 16));
-  return { connection: { state: "connected", id }, config: reading.connection };
+  return { id: brand(connectionId(reading.connection).slice(0, 16)), config: reading.connection };
 }

@@ -3,6 +3,7 @@ import { type ClusterMeshObject, isMeshEdit, readMesh } from "../../src/api/clus
 import { readSecret, sameSecretData } from "../../src/api/kubeconfig-secret.ts";
 import { clusterName, meshId } from "../../src/core/ids.ts";
 import type { Mesh } from "../../src/core/mesh.ts";
+import { Rotations } from "../../src/registry/rotations.ts";
 import { type SecretState, type Wanted, wantedConnections } from "../../src/registry/wanted.ts";
 import { aMesh, aMeshObject } from "../support/build.ts";
 
@@ -32,7 +33,8 @@ function wanted(
   secret = (namespace: string, name: string) => secretOf(`${name}.${namespace}`),
 ): Wanted {
   const wishes = meshes.map((mesh) => ({ id: mesh.id, namespace: mesh.namespace, mesh, ledger: [] }));
-  return wantedConnections({ wishes, secret, allow: new Set() });
+  const rotations = new Rotations({ isOpen: () => false, isKnown: () => false, isConnecting: () => true });
+  return wantedConnections({ wishes, secret, allow: new Set(), rotations });
 }
 
 const leads = ({ meshes }: Wanted): (readonly [string, string])[][] =>

@@ -1,5 +1,5 @@
 import { expectNoDeletion, expectPeerWrites, untilReady } from "./costs.ts";
-import { aMesh, meshSpec } from "./facts.ts";
+import { aMesh, anEntry, meshSpec } from "./facts.ts";
 import { story } from "./story.ts";
 
 const secret = "cluster-b-kubeconfig";
@@ -74,5 +74,19 @@ export const secretStories = [
     await stage.putSecret(mesh, secret, "b");
     await stage.synced();
     await expectPeerWrites(stage, 0);
+  }),
+
+  story("a Secret leads to another cluster: the old one is emptied, the new one takes its place", async (stage) => {
+    const mesh = await stage.begin(["a", "b"]);
+    for (const index of [1, 2]) {
+      await stage.deleteNode(`cluster-c-${index}`);
+      await stage.addNode("c", index, { podCIDR: `10.2.${10 + index}.0/24`, wireguardIp: `10.200.2.${10 + index}` });
+    }
+    await stage.putSecret(mesh, secret, "c");
+    const entries = [anEntry("a"), { ...anEntry("b"), cluster: "c" as const }];
+    stage.assume({ meshes: [{ ...mesh, entries }] });
+    await stage.synced();
+    // Four of the old cluster go, four of the new one come, and one of those takes over the cluster-wide networks.
+    await expectPeerWrites(stage, 9);
   }),
 ];

@@ -57,12 +57,25 @@ export const teardownStories = [
     await stage.synced();
     await stage.settled();
     for (const { secret } of mesh.entries) if (secret) await stage.deleteSecret(mesh, secret);
+    await stage.stopOperator();
+    await stage.startOperator();
     await stage.deleteMesh(mesh);
     await untilGone(stage, mesh);
     // A Peer keeps its name for as long as its key is wanted.
     const names = stage.facts.nodes.map(({ cluster, name, key }) => [key, `my-mesh--cluster-${cluster}--${name}`]);
     stage.assume({ names: Object.fromEntries(names), foreign: { c: peersOf("my-mesh", "a", "b") } });
     await stage.synced();
+  }),
+
+  story("a mesh is deleted right after its Secrets: what is still connected is emptied", async (stage) => {
+    const mesh = await stage.begin();
+    await stage.settled();
+    await stage.mark();
+    for (const { secret } of mesh.entries) if (secret) await stage.deleteSecret(mesh, secret);
+    await stage.deleteMesh(mesh);
+    await untilGone(stage, mesh);
+    await stage.synced();
+    await expectPeerWrites(stage, 12);
   }),
 
   story("a mesh is deleted while a cluster is away, and another mesh cleans up later", async (stage) => {

@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { aMesh, aNode, aView, aWorld, heldAs, planOf } from "../../test/support/build.ts";
+import type { HeldPeer } from "../core/peer.ts";
+import { PeerAges } from "./peer-ages.ts";
+
+const [peer] = planOf(aWorld({ meshes: [aMesh(2)], views: [aView([aNode(1, 0)]), aView([aNode(2, 0)])] }), 2).peers;
+if (!peer) throw new Error("unreachable");
+const { name } = peer;
+const elsewhere = { host: { ip: "203.0.113.7" }, port: 7 };
+const held = (overrides: Partial<HeldPeer> = {}) => heldAs(peer, overrides);
+
+describe("the step of a move", () => {
+  it("is as old as the first sight of its mark, whatever else is written", () => {
+    const ages = new PeerAges();
+    ages.changed(name, held({ move: "waiting x" }), 1000);
+    ages.changed(name, held({ move: "waiting x", allowedIps: [] }), 3000);
+    expect(ages.moveAgesMs(5000)).toEqual(new Map([[name, 4000]]));
+  });
+
+  it("begins anew with another step and with another endpoint", () => {
+    const ages = new PeerAges();
+    ages.changed(name, held({ move: "waiting x" }), 1000);
+    ages.changed(name, held({ move: "dropped x" }), 2000);
+    expect(ages.moveAgesMs(2000)).toEqual(new Map([[name, 0]]));
+    ages.changed(name, held({ move: "dropped x", endpoint: elsewhere }), 3000);
+    expect(ages.moveAgesMs(4000)).toEqual(new Map([[name, 1000]]));
+  });
+
+  it("is forgotten with the mark, and with the Peer", () => {
+    const ages = new PeerAges();
+    ages.changed(name, held({ move: "waiting x" }), 1000);
+    ages.changed(name, held(), 2000);
+    expect(ages.moveAgesMs(3000).size).toBe(0);
+    ages.changed(name, held({ move: "waiting x" }), 4000);
+    ages.changed(name, undefined, 5000);
+    expect(ages.moveAgesMs(6000).size).toBe(0);
+  });
+});
+
+describe("an endpoint", () => {
+  it("is as old as our write that gave it; later writes make it no younger", () => {
+    const ages = new PeerAges();
+    ages.changed(name, held(), 500);
+    expect(ages.endpointAgesMs(600).size).toBe(0);
+    ages.wrote(held(), 1000);
+    ages.changed(name, held({ allowedIps: [] }), 1500);
+    ages.wrote(held({ allowedIps: [] }), 2000);
+    expect(ages.endpointAgesMs(4000)).toEqual(new Map([[name, 3000]]));
+  });
+
+  it("that somebody else wrote is not ours", () => {
+    const ages = new PeerAges();
+    ages.wrote(held(), 1000);
+    ages.changed(name, held({ endpoint: elsewhere }), 2000);
+    expect(ages.endpointAgesMs(3000).size).toBe(0);
+  });
+});
