@@ -29,6 +29,7 @@ export function readNode(node: NodeObject): NodeFacts {
     location: said[nodeAnnotations.location] ?? labels?.[regionLabel] ?? "",
     keepalive: say(nodeAnnotations.keepalive),
     keepaliveMark: say(annotations.keepaliveMark),
+    beats: say(nodeAnnotations.lastSeen) !== "",
     externalIps: addressesOf(node, "ExternalIP"),
     internalIps: addressesOf(node, "InternalIP"),
   };

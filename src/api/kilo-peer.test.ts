@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { aMesh, aNode, aView, aWorld, planOf } from "../../test/support/build.ts";
 import { samePeer } from "../core/peer.ts";
-import { type PeerObject, readPeer, renderPeer } from "./kilo-peer.ts";
+import { type PeerObject, readPeer, renderKept, renderPeer } from "./kilo-peer.ts";
 
 const views = [aView([aNode(1, 0)]), aView([aNode(2, 0)])];
 const [peer] = planOf(aWorld({ meshes: [aMesh(2, { persistentKeepalive: 25 })], views }), 2).peers;
@@ -34,6 +34,32 @@ describe("a Peer object", () => {
 
   it("read back is the same Peer", () => {
     expect(samePeer(peer, readPeer(renderPeer(peer, "me")).held)).toBe(true);
+  });
+
+  it("has the marks of a move while it lasts, and says what the node said only where it matters", () => {
+    const notes = (object: PeerObject) => object.metadata.annotations ?? {};
+    const marked = renderPeer({ ...peer, declared: "192.0.2.1:7", move: "waiting 192.0.2.2:7" }, "me");
+    expect(notes(marked)).toMatchObject({
+      "kilo-clustermesh.io/declared-endpoint": "192.0.2.1:7",
+      "kilo-clustermesh.io/move": "waiting 192.0.2.2:7",
+    });
+    expect(readPeer(marked).held).toMatchObject({ declared: "192.0.2.1:7", move: "waiting 192.0.2.2:7" });
+    expect(Object.keys(notes(renderPeer(peer, "me", marked))).sort()).toEqual([
+      "kilo-clustermesh.io/owners",
+      "kilo-clustermesh.io/source-node",
+    ]);
+  });
+
+  it("that is only kept changes its routes, and gets back the keepalive that a move took from it", () => {
+    const object = renderPeer({ ...peer, keepaliveSeconds: 0, move: "dropped 192.0.2.2:7" }, "me");
+    const kept = renderKept(object, ["10.1.0.0/24"]);
+    expect(kept.spec).toEqual({ ...object.spec, allowedIPs: ["10.1.0.0/24"], persistentKeepalive: 25 });
+    expect(kept.metadata.annotations).toMatchObject({ "kilo-clustermesh.io/move": "waiting 192.0.2.2:7" });
+    const still = renderPeer(peer, "me");
+    expect(renderKept(still, ["10.1.0.0/24"])).toEqual({
+      ...still,
+      spec: { ...still.spec, allowedIPs: ["10.1.0.0/24"] },
+    });
   });
 
   it("carries over what somebody else put on it", () => {

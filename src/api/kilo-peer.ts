@@ -1,6 +1,8 @@
 import { type Endpoint, hostText } from "../core/endpoint.ts";
 import { clusterName, type MeshId, nodeName, type PeerName } from "../core/ids.ts";
+import { keptMark } from "../core/move.ts";
 import { type HeldPeer, type Peer, samePeerSpec } from "../core/peer.ts";
+import { roamingKeepaliveSeconds } from "../core/reach.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { apiVersionOf, type Resource } from "../kube/resource.ts";
 import { annotations, group, labels, version } from "./names.ts";
@@ -28,24 +30,37 @@ export interface PeerRecord {
 }
 
 export function readPeer(object: PeerObject): PeerRecord {
-  const marks = object.metadata.labels ?? {};
-  const notes = object.metadata.annotations ?? {};
+  const { name, uid = "", resourceVersion = "" } = object.metadata;
   const held: HeldPeer = {
-    name: object.metadata.name as PeerName,
-    uid: object.metadata.uid ?? "",
-    resourceVersion: object.metadata.resourceVersion ?? "",
-    instance: marks[labels.instance] ?? "",
-    touchPending: notes[annotations.touchPending] !== undefined,
-    mesh: marks[labels.mesh] ?? "",
-    source: clusterName(marks[labels.source] ?? ""),
-    node: nodeName(notes[annotations.node] ?? ""),
-    owners: (notes[annotations.owners] ?? "").split(",").filter((text): text is MeshId => text !== ""),
+    name: name as PeerName,
+    uid,
+    resourceVersion,
+    ...readMarks(object),
     publicKey: object.spec.publicKey,
     endpoint: readEndpoint(object.spec.endpoint),
     allowedIps: object.spec.allowedIPs,
     keepaliveSeconds: object.spec.persistentKeepalive ?? 0,
   };
   return { held, object: withoutManagedFields(object) };
+}
+
+/** What labels and annotations say of it. */
+function readMarks({ metadata }: PeerObject) {
+  const label = (name: string): string => metadata.labels?.[name] ?? "";
+  const note = (name: string): string => metadata.annotations?.[name] ?? "";
+  return {
+    instance: label(labels.instance),
+    mesh: label(labels.mesh),
+    source: clusterName(label(labels.source)),
+    node: nodeName(note(annotations.node)),
+    owners: note(annotations.owners)
+      .split(",")
+      .filter((text): text is MeshId => text !== ""),
+    offered: note(annotations.adopt) === "true",
+    touchPending: note(annotations.touchPending) !== "",
+    declared: note(annotations.declared),
+    move: note(annotations.move),
+  };
 }
 
 /** Any change of a Peer counts: an update must be made from the newest object. */
@@ -55,7 +70,9 @@ export function samePeerRecord(a: PeerRecord, b: PeerRecord): boolean {
 
 /** The object to write. What `before` holds and we do not plan is carried over. */
 export function renderPeer(peer: Peer, instance: string, before?: PeerObject): PeerObject {
-  const { [annotations.touchPending]: _, ...notes } = before?.metadata.annotations ?? {};
+  const { touchPending, declared, move, adopt } = annotations;
+  const carried = before?.metadata.annotations ?? {};
+  const { [touchPending]: _, [declared]: __, [move]: ___, [adopt]: ____, ...notes } = carried;
   return {
     apiVersion: apiVersionOf(peers),
     kind: peers.kind,
@@ -70,13 +87,25 @@ export function renderPeer(peer: Peer, instance: string, before?: PeerObject): P
       },
       annotations: {
         ...notes,
-        ...(peer.touchPending && { [annotations.touchPending]: "true" }),
+        ...(peer.touchPending && { [touchPending]: "true" }),
+        ...(peer.declared && { [declared]: peer.declared }),
+        ...(peer.move && { [move]: peer.move }),
         [annotations.owners]: peer.owners.join(","),
         [annotations.node]: peer.node,
       },
     },
     spec: before && samePeerSpec(peer, readPeer(before).held) ? before.spec : renderSpec(peer, before),
   };
+}
+
+/** The object of a Peer that is only kept, with no more than these routes. */
+export function renderKept(object: PeerObject, allowedIPs: readonly string[]): PeerObject {
+  const spec = { ...object.spec, allowedIPs };
+  const mark = keptMark(readPeer(object).held.move);
+  if (!mark) return { ...object, spec };
+  const notes = { ...object.metadata.annotations, [annotations.move]: mark };
+  const persistentKeepalive = roamingKeepaliveSeconds;
+  return { ...object, metadata: { ...object.metadata, annotations: notes }, spec: { ...spec, persistentKeepalive } };
 }
 
 function renderSpec(peer: Peer, before?: PeerObject): PeerObject["spec"] {

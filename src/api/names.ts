@@ -11,7 +11,10 @@ export const labels = {
 export const annotations = {
   owners: "kilo-clustermesh.io/owners",
   node: "kilo-clustermesh.io/source-node",
+  adopt: "kilo-clustermesh.io/adopt",
   touchPending: "kilo-clustermesh.io/touch-pending",
+  declared: "kilo-clustermesh.io/declared-endpoint",
+  move: "kilo-clustermesh.io/move",
   keepaliveMark: "kilo-clustermesh.io/node-keepalive",
 } as const;
 
@@ -26,6 +29,7 @@ export const nodeAnnotations = {
   granularity: "kilo.squat.ai/granularity",
   location: "kilo.squat.ai/location",
   keepalive: "kilo.squat.ai/persistent-keepalive",
+  lastSeen: "kilo.squat.ai/last-seen",
 } as const;
 
 /** Where Kilo looks for a node's location that no annotation names. */

@@ -28,14 +28,16 @@ async function run(command: Command): Promise<void> {
   const config = operatorConfig(flags, process.env);
   const log = jsonLogger(logLevelOf(flags));
   const userAgent = `kilo-clustermesh-operator/${version}`;
-  const client = createClient(localConfig(flags), { cluster: "local", userAgent });
+  const local = localConfig(flags);
+  const client = createClient(local, { cluster: "local", userAgent });
   const connect = (cluster: string, remote: ConnectionConfig) => createClient(remote, { cluster, userAgent });
   const ignored = ignoredOf(command);
   log.info("operator starting", { version });
   if (ignored.length > 0) log.info("flags ignored", { flags: ignored });
   try {
     const { runOperator } = await import("../operator/run-operator.ts");
-    await runOperator(config, { client, connect, clock: systemClock, log }, untilInterrupted());
+    const ports = { client, localServer: local.server, connect, clock: systemClock, log };
+    await runOperator(config, ports, untilInterrupted());
   } finally {
     client.close();
   }
@@ -46,6 +48,7 @@ export function operatorConfig(flags: OperatorFlags, env: Environment): Operator
   const namespace = flags.namespace ?? (env.POD_NAMESPACE || "kilo-system");
   return {
     instance: flags.instance,
+    installCrd: flags.installCrd,
     leaderElection: flags.leaderElect && { namespace, identity: `${hostname()}_${randomUUID()}` },
     allow: flags.kubeconfigAllow,
     allowedCidrs: flags.allowedCidr,

@@ -71,3 +71,26 @@ describe("a Peer of the Go operator", () => {
     expect(diffPeers(last)).toMatchObject([{ action: "update", peer: { name: first.name, touchPending: false } }]);
   });
 });
+
+describe("a Peer that its owner offers", () => {
+  const [first] = synced;
+  if (!first) throw new Error("a plan without Peers");
+  const theirs = legacy(heldAs(first), { mesh: "", source: clusterName(""), name: "by-hand" as PeerName });
+
+  it("is taken over with its name when a node that we peer has its key", () => {
+    const plan = planWith([{ ...theirs, offered: true }], [mesh]);
+    expect(plan.taken).toEqual([]);
+    expect(plan.peers.map(({ name }) => name)).toContain("by-hand");
+    expect(diffPeers(plan).map(({ action }) => action)).toEqual(["update", "create"]);
+  });
+
+  it("is not touched without the offer: its key is taken", () => {
+    expect(planWith([theirs], [mesh]).taken).toHaveLength(1);
+    expect(diffPeers(planWith([theirs], [mesh])).map(({ action }) => action)).toEqual(["create"]);
+  });
+
+  it("is not touched when nobody needs its key", () => {
+    const other = { ...theirs, offered: true, publicKey: aKey("a stranger") };
+    expect(planWith([other], [mesh]).ours).toEqual([]);
+  });
+});

@@ -1,14 +1,27 @@
-import { type NodeName, peerName } from "./ids.ts";
+import { type ConnectionId, type NodeName, peerName } from "./ids.ts";
 import type { HeldPeer } from "./peer.ts";
-import type { World } from "./world.ts";
+import { sourcesOf } from "./source.ts";
+import { nodesBehind, type World } from "./world.ts";
 
 /**
  * The Go operator's Peers carry two labels and nothing else. One that exactly one living mesh of that name can mean is
  * ours from now on; its next write stamps it. Two candidates: left alone. None in any namespace: a ghost, which goes when
  * two lists of the meshes agree.
  */
-export function adoptPeers(world: World, held: readonly HeldPeer[]): HeldPeer[] {
-  return held.map((peer) => (isLegacy(peer) ? adopted(world, peer) : peer));
+export function adoptPeers(world: World, target: ConnectionId, held: readonly HeldPeer[]): HeldPeer[] {
+  const owned = held.map((peer) => (isLegacy(peer) ? adopted(world, peer) : peer));
+  return owned.map((peer) => (peer.offered && peer.instance !== world.instance ? taken(world, target, peer) : peer));
+}
+
+/** A Peer that its owner offers to us is ours when a node that we peer has its key; what we do not need stays as it is. */
+function taken(world: World, target: ConnectionId, peer: HeldPeer): HeldPeer {
+  for (const { mesh, source, connected, entry } of sourcesOf(world.meshes, target)) {
+    const nodes = nodesBehind(world, connected.connections.get(entry.name));
+    const node = nodes.state === "known" ? nodes.items.find(({ key }) => key === peer.publicKey) : undefined;
+    const marks = { instance: world.instance, owners: [mesh], source, mesh: connected.mesh.name, legacy: true };
+    if (node) return { ...peer, ...marks, node: node.name };
+  }
+  return peer;
 }
 
 /** Peers of the Go operator whose mesh is in no namespace. */

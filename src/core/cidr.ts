@@ -86,6 +86,13 @@ function network({ family, value }: IpAddress, prefix: number): Cidr {
   return { family, base, prefix, text: `${formatIp({ family, value: base })}/${prefix}` };
 }
 
+/** The network of which the two are the halves, if they are. Nothing becomes the default route. */
+export function joinHalves(a: Cidr, b: Cidr): Cidr | undefined {
+  if (a.family !== b.family || a.prefix !== b.prefix || a.prefix <= 1 || a.base === b.base) return undefined;
+  const whole = network({ family: a.family, value: a.base }, a.prefix - 1);
+  return contains(whole, b) ? whole : undefined;
+}
+
 function sameBits(outer: Cidr, value: bigint): boolean {
   const hostBits = BigInt(widthOf(outer.family) - outer.prefix);
   return value >> hostBits === outer.base >> hostBits;

@@ -39,25 +39,42 @@ export function settleClaims(claims: readonly Claim[]): Settlement {
   return { granted: claims.filter((claim) => granted.has(claim)), refused };
 }
 
+/** The Peers of which a route lies inside one of another Peer, or around it: the lengths of their prefixes matter. */
+export function entangledPeers(claims: readonly Claim[]): Set<string> {
+  const entangled = new Set<string>();
+  for (const [around, inner] of nestings(claims)) {
+    if (around.peer === inner.peer) continue;
+    entangled.add(around.peer);
+    entangled.add(inner.peer);
+  }
+  return entangled;
+}
+
 function byRight(a: Claim, b: Claim): number {
   if (a.incumbent !== b.incumbent) return a.incumbent ? -1 : 1;
   if (a.rank !== b.rank) return a.rank < b.rank ? -1 : 1;
   return a.peer < b.peer ? -1 : a.peer > b.peer ? 1 : compareCidrs(a.route, b.route);
 }
 
-/** Who stands in whose way. One sweep over the sorted routes: those around a route are open when it comes. */
+/** Who stands in whose way. */
 function rivalsOf(claims: readonly Claim[]): ReadonlyMap<Claim, Claim[]> {
   const rivals = new Map<Claim, Claim[]>();
+  for (const [around, claim] of nestings(claims)) {
+    if (!areRivals(around, claim)) continue;
+    rivals.set(claim, [...(rivals.get(claim) ?? []), around]);
+    rivals.set(around, [...(rivals.get(around) ?? []), claim]);
+  }
+  return rivals;
+}
+
+/** Every pair of routes of which the first contains the second. One sweep: those around a route are open when it comes. */
+function* nestings(claims: readonly Claim[]): Generator<readonly [around: Claim, inner: Claim]> {
   let open: Claim[] = [];
   for (const claim of [...claims].sort((a, b) => compareCidrs(a.route, b.route))) {
     open = open.filter(({ route }) => contains(route, claim.route));
-    for (const around of open.filter((other) => areRivals(other, claim))) {
-      rivals.set(claim, [...(rivals.get(claim) ?? []), around]);
-      rivals.set(around, [...(rivals.get(around) ?? []), claim]);
-    }
+    for (const around of open) yield [around, claim];
     open.push(claim);
   }
-  return rivals;
 }
 
 function areRivals(a: Claim, b: Claim): boolean {

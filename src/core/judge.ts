@@ -14,6 +14,8 @@ export interface JudgedSource extends Source {
   /** By name. */
   readonly admitted: readonly MeshNode[];
   readonly skipped: readonly SkippedNode[];
+  /** Locations of which nothing says who leads to their nodes. */
+  readonly unclear: readonly string[];
 }
 
 export function judgeSources(
@@ -24,14 +26,15 @@ export function judgeSources(
   return sourcesOf(world.meshes, target).map((source) => {
     const observed = nodesBehind(world, source.connected.connections.get(source.entry.name));
     const view = source.connection && world.clusters.get(source.connection);
-    if (observed.state === "unknown" || !view) return { ...source, admitted: [], skipped: [] };
+    if (observed.state === "unknown" || !view) return { ...source, admitted: [], skipped: [], unclear: [] };
     const { entry } = source;
     const nodes = observed.items;
     const alone = nodes.map((facts) => judgedOnce(world.memo, entry, facts)).sort(byName);
-    const judged = foldLocations({ entry, nodes, judged: alone, heldByKey });
+    const { judged, unclear } = foldLocations({ entry, nodes, judged: alone, heldByKey, silent: view.silent });
     return {
       ...source,
       view,
+      unclear,
       admitted: judged.filter((node): node is MeshNode => node.kind === "admitted"),
       skipped: judged.filter((node): node is SkippedNode => node.kind === "skipped"),
     };

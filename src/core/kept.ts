@@ -1,9 +1,10 @@
-import { type Cidr, contains, parseCidr } from "./cidr.ts";
+import { type Cidr, parseCidr } from "./cidr.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import { declaredNetworks } from "./mesh.ts";
 import { ownRoutes } from "./node.ts";
 import type { HeldPeer } from "./peer.ts";
+import { rangesOf } from "./ranges.ts";
 import { skipReasons } from "./reasons.ts";
 import { isIn } from "./source.ts";
 import type { ClusterView, ConnectedMesh, World } from "./world.ts";
@@ -81,7 +82,7 @@ function whyKept({ world, target, held, sources }: Question): Why | undefined {
 }
 
 /** An owner may hold this cluster through credentials of its own: then its Peers here are that connection's business. */
-function reachesElsewhere(world: World, owner: ConnectedMesh, target: ConnectionId): boolean {
+export function reachesElsewhere(world: World, owner: ConnectedMesh, target: ConnectionId): boolean {
   if (isIn(owner, target)) return false;
   const here = uidsOf(world, target);
   return [...owner.connections.values()].some((connection) => {
@@ -124,31 +125,26 @@ function whySkippedKeeps({ node }: HeldPeer, { skipped }: JudgedSource, view: Cl
 
 /** What the operator's owner still allows: that is taken back from any Peer. */
 function allowedRoutes({ allowedIps }: HeldPeer, { allowedCidrs }: World): readonly string[] {
-  if (allowedCidrs.length === 0) return allowedIps;
-  return allowedIps.filter((text) => {
-    const route = parseCidr(text);
-    return route !== undefined && allowedCidrs.some((allowed) => contains(allowed, route));
-  });
+  return allowedCidrs.length === 0 ? allowedIps : routesIn(allowedIps, rangesOf(allowedCidrs).covers);
 }
 
 /** What the present spec still covers: a network that was revoked is taken back also from a source we cannot see. */
 function coveredRoutes({ allowedIps }: HeldPeer, { entry }: JudgedSource): string[] {
-  const declared = declaredNetworks(entry);
-  const isCovered = (route: Cidr): boolean =>
-    declared.some((network) => contains(network, route)) || (entry.networks.form === "flat" && isHost(route));
-  return allowedIps.filter((text) => {
-    const route = parseCidr(text);
-    return route !== undefined && isCovered(route);
-  });
+  const declared = rangesOf(declaredNetworks(entry));
+  return routesIn(allowedIps, (route) => declared.covers(route) || (entry.networks.form === "flat" && isHost(route)));
 }
 
 const isHost = ({ family, prefix }: Cidr): boolean => prefix === (family === 4 ? 32 : 128);
 
 /** What no admitted node of the same source has taken over. */
 function unclaimedRoutes(held: HeldPeer, source: JudgedSource): string[] {
-  const claimed = source.admitted.flatMap(ownRoutes);
-  return coveredRoutes(held, source).filter((text) => {
+  const claimed = rangesOf(source.admitted.flatMap(ownRoutes));
+  return routesIn(coveredRoutes(held, source), (route) => !claimed.covers(route));
+}
+
+function routesIn(texts: readonly string[], isGood: (route: Cidr) => boolean): string[] {
+  return texts.filter((text) => {
     const route = parseCidr(text);
-    return route !== undefined && !claimed.some((claim) => contains(claim, route));
+    return route !== undefined && isGood(route);
   });
 }

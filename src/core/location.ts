@@ -1,54 +1,69 @@
 import type { Cidr } from "./cidr.ts";
 import type { MeshEntry } from "./mesh.ts";
 import type { MeshNode, NodeFacts, SkippedNode } from "./node.ts";
-import type { HeldPeer } from "./peer.ts";
+import { type HeldPeer, routesOf } from "./peer.ts";
 import { hostsOf, podsOf } from "./routes.ts";
+import type { ClusterView } from "./world.ts";
 
 export interface FoldInput {
   readonly entry: MeshEntry;
   readonly nodes: readonly NodeFacts[];
   readonly judged: readonly (MeshNode | SkippedNode)[];
   readonly heldByKey: ReadonlyMap<string, HeldPeer>;
+  readonly silent: ClusterView["silent"];
+}
+
+export interface Folded {
+  readonly judged: readonly (MeshNode | SkippedNode)[];
+  /** Locations of which nothing says who leads to their nodes. */
+  readonly unclear: readonly string[];
 }
 
 /**
  * With Kilo's granularity `location` only the leader of a location has a WireGuard IP, and leads to all nodes of it: its
- * Peer carries their routes too. While a location has several leaders, its routes stay on the Peer that has them; where
- * nothing says who leads, the leaders carry only what is their own.
+ * Peer carries their routes too. They stay on the Peer that has them until that one is silent and exactly one other is
+ * heard; where nothing says who leads, the leaders carry only what is their own.
  */
-export function foldLocations({ entry, nodes, judged, heldByKey }: FoldInput): (MeshNode | SkippedNode)[] {
+export function foldLocations({ entry, nodes, judged, heldByKey, silent }: FoldInput): Folded {
   const factsOf = new Map(nodes.map((facts) => [facts.name, facts]));
-  const isFollower = (node: MeshNode | SkippedNode): boolean =>
-    node.kind === "skipped" && node.reason === "NodeNoWireguardIP" && isInLocation(factsOf.get(node.name));
+  const locationOf = ({ name }: { name: NodeFacts["name"] }): string => factsOf.get(name)?.location ?? "";
   const folded = new Map<string, Cidr[]>();
   const covered = new Set<string>();
-  for (const follower of judged.filter(isFollower)) {
+  const unclear = new Set<string>();
+  for (const follower of judged.filter((node) => isFollower(node, factsOf.get(node.name)))) {
     const facts = factsOf.get(follower.name);
-    const location = facts?.location;
-    const leaders = judged.filter((node): node is MeshNode => {
-      return node.kind === "admitted" && factsOf.get(node.name)?.location === location;
-    });
     const routes = facts ? [...podsOf(entry, facts), ...hostsOf(entry, facts)] : [];
-    const leader = leaderOf(leaders, routes, heldByKey);
+    const leaders = judged.filter((node): node is MeshNode => {
+      return node.kind === "admitted" && locationOf(node) === locationOf(follower);
+    });
+    const leader = leaderOf(leaders, routes, { heldByKey, silent });
+    if (!leader) unclear.add(locationOf(follower));
     if (!leader || routes.length === 0) continue;
     folded.set(leader.name, [...(folded.get(leader.name) ?? []), ...routes]);
     covered.add(follower.name);
   }
-  return judged
-    .filter(({ name }) => !covered.has(name))
-    .map((node) => (node.kind === "admitted" ? { ...node, behind: folded.get(node.name) ?? [] } : node));
+  const rest = judged.filter(({ name }) => !covered.has(name));
+  return {
+    judged: rest.map((node) => (node.kind === "admitted" ? { ...node, behind: folded.get(node.name) ?? [] } : node)),
+    unclear: [...unclear].sort(),
+  };
 }
 
-const isInLocation = (facts: NodeFacts | undefined): boolean => facts?.granularity === "location";
+function isFollower(node: MeshNode | SkippedNode, facts: NodeFacts | undefined): boolean {
+  return node.kind === "skipped" && node.reason === "NodeNoWireguardIP" && facts?.granularity === "location";
+}
 
 function leaderOf(
   leaders: readonly MeshNode[],
   routes: readonly Cidr[],
-  heldByKey: ReadonlyMap<string, HeldPeer>,
+  { heldByKey, silent }: Pick<FoldInput, "heldByKey" | "silent">,
 ): MeshNode | undefined {
-  if (leaders.length <= 1) return leaders[0];
-  return leaders.find(({ publicKey }) => {
-    const held = heldByKey.get(publicKey);
-    return held !== undefined && routes.some(({ text }) => held.allowedIps.includes(text));
-  });
+  const holds = ({ publicKey }: MeshNode): boolean => {
+    const there = routesOf(heldByKey.get(publicKey));
+    return routes.some((route) => there.covers(route));
+  };
+  const heard = leaders.filter(({ name }) => !silent.has(name));
+  const holder = leaders.find(holds);
+  if (holder && (heard.includes(holder) || heard.length !== 1)) return holder;
+  return heard.length === 1 ? heard[0] : leaders.length === 1 ? leaders[0] : undefined;
 }

@@ -24,6 +24,8 @@ export interface NodeFacts {
   /** Kilo's own keepalive on the node, and what we wrote there if it was us. */
   readonly keepalive: string;
   readonly keepaliveMark: string;
+  /** Kilo runs there: it rewrites its annotations twice a minute, so that silence means something. */
+  readonly beats: boolean;
   readonly externalIps: readonly string[];
   readonly internalIps: readonly string[];
 }
@@ -55,6 +57,8 @@ export interface SkippedNode {
   readonly kind: "skipped";
   readonly name: NodeName;
   readonly reason: SkipReason;
+  /** What exactly is wrong, where the reason alone does not say it. */
+  readonly detail?: string;
 }
 
 /** Kilo rewrites `last-seen` on every node twice a minute; equal facts are how that costs nothing. */
@@ -74,6 +78,7 @@ export function sameToOthers(a: NodeFacts, b: NodeFacts): boolean {
     a.granularity === b.granularity &&
     a.location === b.location &&
     a.keepalive === b.keepalive &&
+    a.beats === b.beats &&
     a.keepaliveMark === b.keepaliveMark &&
     sameTexts(a.podCidrs, b.podCidrs) &&
     sameTexts(a.externalIps, b.externalIps) &&

@@ -1,5 +1,7 @@
 import { type Cidr, overlaps, parseCidr } from "./cidr.ts";
 import type { PeerChange } from "./diff.ts";
+import { routesOf } from "./peer.ts";
+import { rangesOf } from "./ranges.ts";
 
 /**
  * What to write now. A route that moves is on two Peers for a moment, never on none: what releases a route waits until
@@ -8,7 +10,7 @@ import type { PeerChange } from "./diff.ts";
 export function nextPhase(changes: readonly PeerChange[]): readonly PeerChange[] {
   const gains = changes.flatMap((change) => gainedBy(change).map((route) => ({ change, route })));
   const now = changes.filter((change) => {
-    const released = releasedBy(change).flatMap((text) => parseCidr(text) ?? []);
+    const released = releasedBy(change);
     if (change.action === "delete" && isMarkedFirst(change.held.publicKey, changes)) return false;
     return !released.some((route) => gains.some((gain) => gain.change !== change && overlaps(gain.route, route)));
   });
@@ -24,13 +26,16 @@ function isMarkedFirst(key: string, changes: readonly PeerChange[]): boolean {
 function gainedBy(change: PeerChange): readonly Cidr[] {
   if (change.action === "create") return change.peer.routes;
   if (change.action !== "update") return [];
-  const before = new Set(change.held.allowedIps);
-  return change.peer.routes.filter(({ text }) => !before.has(text));
+  const before = routesOf(change.held);
+  return change.peer.routes.filter((route) => !before.covers(route));
 }
 
-function releasedBy(change: PeerChange): readonly string[] {
+function releasedBy(change: PeerChange): readonly Cidr[] {
   if (change.action === "create") return [];
-  if (change.action === "delete") return change.held.allowedIps;
-  const after = new Set(change.action === "shrink" ? change.routes : change.peer.routes.map(({ text }) => text));
-  return change.held.allowedIps.filter((text) => !after.has(text));
+  const held = networksIn(change.held.allowedIps);
+  if (change.action === "delete") return held;
+  const after = rangesOf(change.action === "shrink" ? networksIn(change.routes) : change.peer.routes);
+  return held.filter((route) => !after.covers(route));
 }
+
+const networksIn = (texts: readonly string[]): Cidr[] => texts.flatMap((text) => parseCidr(text) ?? []);

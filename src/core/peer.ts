@@ -1,6 +1,7 @@
-import { type Cidr, compareCidrs } from "./cidr.ts";
+import { type Cidr, compareCidrs, parseCidr } from "./cidr.ts";
 import { type Endpoint, sameEndpoint } from "./endpoint.ts";
 import type { ClusterName, MeshId, NodeName, PeerName, PublicKey } from "./ids.ts";
+import { aggregate, type Ranges, rangesOf } from "./ranges.ts";
 import { sameTexts } from "./texts.ts";
 
 /** A Peer as we want it in a target. */
@@ -19,6 +20,12 @@ export interface Peer {
   readonly owners: readonly MeshId[];
   /** Marked while a second Peer with its key is deleted; taking the mark off is the touch that Kilo needs. */
   readonly touchPending: boolean;
+  /** Where the node says it is, when the endpoint is where it was met instead; empty when they are one. */
+  readonly declared: string;
+  /** How far its move to another endpoint has come; empty when none is under way. */
+  readonly move: string;
+  /** The endpoint is an address that nobody needs: the target has met the node, and a Peer without one is as good. */
+  readonly mayLackEndpoint: boolean;
 }
 
 /** A Peer that a target holds, ours or not, as text: people write them too. */
@@ -30,8 +37,12 @@ export interface HeldPeer {
   readonly instance: string;
   /** Written by the Go operator and not stamped by us yet. */
   readonly legacy?: boolean;
+  /** Its owner says that we may have it. */
+  readonly offered: boolean;
   /** Its twin was deleted: Kilo takes notice of it again only when it is written once more. */
   readonly touchPending: boolean;
+  readonly declared: string;
+  readonly move: string;
   readonly mesh: string;
   readonly source: ClusterName;
   readonly node: NodeName;
@@ -42,19 +53,40 @@ export interface HeldPeer {
   readonly keepaliveSeconds: number;
 }
 
+/** All addresses that a Peer allows: it may hold them in other pieces than a claim for them. */
+export function routesOf(held: HeldPeer | undefined): Ranges {
+  return rangesOf((held?.allowedIps ?? []).flatMap((text) => parseCidr(text) ?? []));
+}
+
 /** True when writing `peer` over `held` would change nothing that we plan. */
 export function samePeer(peer: Peer, held: HeldPeer): boolean {
   return samePeerSpec(peer, held) && samePeerMarks(peer, held);
 }
 
-/** What Kilo acts on. The order of routes means nothing to it. */
+/** What Kilo acts on. */
 export function samePeerSpec(peer: Peer, held: HeldPeer): boolean {
   return (
     peer.publicKey === held.publicKey &&
     peer.keepaliveSeconds === held.keepaliveSeconds &&
-    sameEndpoint(peer.endpoint, held.endpoint) &&
-    sameTexts(peer.routes.map(({ text }) => text).sort(), [...held.allowedIps].sort())
+    (sameEndpoint(peer.endpoint, held.endpoint) || (peer.mayLackEndpoint && !held.endpoint)) &&
+    sameRoutes(peer, held)
   );
+}
+
+/** The same networks in any order, or the same addresses in more pieces than we would write. */
+function sameRoutes({ routes }: Peer, { allowedIps }: HeldPeer): boolean {
+  const planned = textsOf(routes);
+  return (
+    sameTexts([...planned].sort(), [...allowedIps].sort()) || sameTexts(planned, textsOf(heldAggregate(allowedIps)))
+  );
+}
+
+const textsOf = (cidrs: readonly Cidr[]): string[] => cidrs.map(({ text }) => text);
+
+/** Nothing for a list that holds what is no network: that is to be written anew. */
+function heldAggregate(allowedIps: readonly string[]): Cidr[] {
+  const cidrs = allowedIps.flatMap((text) => parseCidr(text) ?? []);
+  return cidrs.length === allowedIps.length ? aggregate(cidrs) : [];
 }
 
 function samePeerMarks(peer: Peer, held: HeldPeer): boolean {
@@ -63,6 +95,8 @@ function samePeerMarks(peer: Peer, held: HeldPeer): boolean {
     peer.source === held.source &&
     peer.node === held.node &&
     peer.touchPending === held.touchPending &&
+    peer.declared === held.declared &&
+    peer.move === held.move &&
     !held.legacy &&
     sameTexts(peer.owners, held.owners)
   );

@@ -1,18 +1,21 @@
 import { adoptPeers, ghostsAmong } from "./adopt.ts";
-import { parseCidr } from "./cidr.ts";
-import { type Claim, type RefusedClaim, settleClaims } from "./claims.ts";
+import { type Cidr, parseCidr, parseIp } from "./cidr.ts";
+import { type Claim, entangledPeers, type RefusedClaim, settleClaims } from "./claims.ts";
 import { hostText } from "./endpoint.ts";
 import type { ConnectionId } from "./ids.ts";
 import { type JudgedSource, judgeSources } from "./judge.ts";
 import { type KeptPeer, keptPeers, silentOwners } from "./kept.ts";
+import { replacedNotes } from "./leave.ts";
 import { chooseNames } from "./names.ts";
 import type { SkippedNode } from "./node.ts";
-import type { Note } from "./notes.ts";
-import { type HeldPeer, mergeByPublicKey, type Peer, uniqueRoutes } from "./peer.ts";
+import { conflictNotes, type Note } from "./notes.ts";
+import { type HeldPeer, mergeByPublicKey, type Peer, routesOf, uniqueRoutes } from "./peer.ts";
 import { mayRoute, protectionOf } from "./protect.ts";
+import { aggregate, type Ranges, rangesOf } from "./ranges.ts";
 import { settleReach } from "./reach.ts";
 import { type Candidate, renderSource } from "./render.ts";
 import type { SourceId } from "./source.ts";
+import { sourceNotes } from "./source-notes.ts";
 import type { World } from "./world.ts";
 
 /** What one source gives to a target. */
@@ -43,6 +46,8 @@ export type Plan =
       readonly names: readonly string[];
       /** What works, but not as declared. */
       readonly notes: readonly Note[];
+      /** When to look again although nothing is held back: an endpoint is on its way. */
+      readonly afterMs?: number;
       /** Routes that somebody else has. */
       readonly refused: readonly RefusedClaim[];
       readonly sources: readonly SourcePlan[];
@@ -55,20 +60,21 @@ export function planTarget(world: World, target: ConnectionId): Plan {
   const view = world.clusters.get(target);
   const observed = view?.peers ?? { state: "unknown", reason: "Connecting" };
   if (observed.state === "unknown") return { state: "unknown", target, reason: observed.reason };
-  const held = adoptPeers(world, observed.items);
+  const held = adoptPeers(world, target, observed.items);
   const ours = held.filter(({ instance }) => instance === world.instance);
   const foreign = held.filter(({ instance }) => instance !== world.instance);
   const { heldByKey, doubled } = survivors(ours);
   const sources = judgeSources(world, target, heldByKey);
   const kept = keptPeers({ world, target, ours, sources });
-  const rendered = sources.flatMap((source) => renderSource(source, { heldByKey, kept, digest: world.digest }));
+  const servers = serversOf(world);
+  const rendered = sources.flatMap((source) => renderSource(source, { ...world, servers, heldByKey, kept }));
   const { free, taken, rivalled } = splitTaken(mergeByPublicKey(rendered), foreign, heldByKey);
-  const { reachable, unresolved } = settleReach({ candidates: free, heldByKey, view, resolved: world.resolved });
-  const carried = reachable.map((peer) => withSilentOwners(peer, world, { heldByKey, sources }));
+  const reached = settleReach({ candidates: free, heldByKey, view, resolved: world.resolved });
+  const carried = reached.reachable.map((peer) => withSilentOwners(peer, world, { heldByKey, sources }));
   const { peers, refused } = settleRoutes({ world, target, candidates: carried, foreign, kept, heldByKey });
   const named = chooseNames({ ...world, wanted: peers, held, heldByKey, kept });
   const marked = named.map((peer) => ({ ...peer, touchPending: doubled.has(peer.publicKey) }));
-  const names = rendered.flatMap(({ endpoint: { host } }) => ("dns" in host ? [host.dns] : []));
+  const names = [...rendered.flatMap(({ endpoint: { host } }) => ("dns" in host ? [host.dns] : [])), ...namesOf(world)];
   return {
     state: "known",
     ghosts: ghostsAmong(world, observed.items).length,
@@ -78,13 +84,30 @@ export function planTarget(world: World, target: ConnectionId): Plan {
     kept,
     taken,
     rivalled,
-    unresolved,
+    unresolved: reached.unresolved,
     refused,
     names,
-    notes: [],
+    notes: [
+      ...replacedNotes(world, target),
+      ...reached.notes,
+      ...sourceNotes(sources, rendered),
+      ...conflictNotes(rendered),
+    ],
+    ...(reached.afterMs !== undefined && { afterMs: reached.afterMs }),
     sources: sources.map(sourcePlan),
   };
 }
+
+/** The addresses of the API servers that we use. */
+function serversOf({ servers, resolved }: World): Ranges {
+  const texts = servers.flatMap((host) => resolved.get(host) ?? [host]);
+  return rangesOf(
+    [],
+    texts.flatMap((text) => parseIp(text) ?? []),
+  );
+}
+
+const namesOf = ({ servers }: World): string[] => servers.filter((host) => parseIp(host) === undefined);
 
 /** Of several Peers of ours with one key the first by name survives; an anchor of old never does. */
 function survivors(ours: readonly HeldPeer[]) {
@@ -138,26 +161,32 @@ function settleRoutes({ world, target, candidates, foreign, kept, heldByKey }: S
   const endpoints = [...candidates, ...foreign].flatMap(({ endpoint }) => (endpoint ? hostText(endpoint) : []));
   const protection = protectionOf(world, target, endpoints);
   const claims = candidates.flatMap((peer) =>
-    peer.routes.filter((route) => mayRoute(protection, route)).map((route) => claimOf(peer, route, heldByKey)),
+    claimsOf(
+      peer,
+      peer.routes.filter((route) => mayRoute(protection, route)),
+      heldByKey.get(peer.publicKey),
+    ),
   );
   const others = [
     ...foreign.flatMap((held) => incumbents(held, held.allowedIps, held.publicKey)),
     ...kept.flatMap(({ held, routes, cluster }) => incumbents(held, routes, cluster ?? held.publicKey)),
   ];
   const { granted, refused } = settleClaims([...claims, ...others]);
-  const routesOf = new Map<string, Claim[]>();
+  const entangled = entangledPeers(granted);
+  const won = new Map<string, Claim[]>();
   const own = new Set(claims);
-  for (const claim of granted.filter((won) => own.has(won)))
-    routesOf.set(claim.peer, [...(routesOf.get(claim.peer) ?? []), claim]);
-  const peers = candidates.map(({ roams: _, pinned: __, cluster: ___, rank: ____, ...peer }): Peer => {
-    return { ...peer, routes: uniqueRoutes((routesOf.get(peer.publicKey) ?? []).map(({ route }) => route)) };
+  for (const claim of granted.filter((one) => own.has(one)))
+    won.set(claim.peer, [...(won.get(claim.peer) ?? []), claim]);
+  const peers = candidates.map(({ roams: _, pinned: __, cluster: ___, rank: ____, withheld: _____, ...peer }): Peer => {
+    const routes = uniqueRoutes((won.get(peer.publicKey) ?? []).map(({ route }) => route));
+    return { ...peer, routes: entangled.has(peer.publicKey) ? routes : aggregate(routes) };
   });
   return { peers: peers.filter(({ routes }) => routes.length > 0), refused };
 }
 
-function claimOf(peer: Candidate, route: Claim["route"], heldByKey: ReadonlyMap<string, HeldPeer>): Claim {
-  const incumbent = heldByKey.get(peer.publicKey)?.allowedIps.includes(route.text) ?? false;
-  return { peer: peer.publicKey, cluster: peer.cluster, route, incumbent, rank: peer.rank };
+function claimsOf({ publicKey, cluster, rank }: Candidate, routes: readonly Cidr[], held?: HeldPeer): Claim[] {
+  const there = routesOf(held);
+  return routes.map((route) => ({ peer: publicKey, cluster, route, incumbent: there.covers(route), rank }));
 }
 
 /** What is on a Peer that we do not plan now is there, and works. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type Cidr, overlaps, parseCidr, parseIp } from "./cidr.ts";
-import { rangesOf } from "./ranges.ts";
+import { type Cidr, contains, overlaps, parseCidr, parseIp } from "./cidr.ts";
+import { aggregate, rangesOf } from "./ranges.ts";
 
 /** Few addresses, so that networks meet. */
 const networks: fc.Arbitrary<Cidr> = fc
@@ -27,4 +27,44 @@ it("an address counts as the network of itself alone", () => {
   if (!address || !around || !beside) throw new Error("unreachable");
   const ranges = rangesOf([], [address]);
   expect([ranges.touches(around), ranges.touches(beside)]).toEqual([true, false]);
+});
+
+/** One bit of the address space of these tests at a time. */
+const atoms = (cidrs: readonly Cidr[]): Set<string> => {
+  const all = [...Array(256).keys()].flatMap((low) => [`10.0.0.${low}/32`, `fd00::${low.toString(16)}/128`]);
+  const inside = (text: string): boolean => {
+    const atom = parseCidr(text);
+    return atom !== undefined && cidrs.some((cidr) => contains(cidr, atom));
+  };
+  return new Set(all.filter(inside));
+};
+
+it("a set covers a network exactly when it has every address of it, in whatever pieces", () => {
+  fc.assert(
+    fc.property(fc.array(networks, { maxLength: 8 }), networks, (members, asked) => {
+      const there = atoms(members);
+      const isThere = [...atoms([asked])].every((atom) => there.has(atom));
+      expect(rangesOf(members).covers(asked)).toBe(isThere);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it("aggregated networks have exactly the same addresses, in the fewest pieces, whatever the order", () => {
+  fc.assert(
+    fc.property(fc.array(networks, { maxLength: 8 }), (members) => {
+      const wide = aggregate(members);
+      expect(atoms(wide)).toEqual(atoms(members));
+      expect(aggregate([...members].reverse())).toEqual(wide);
+      expect(aggregate(wide)).toEqual(wide);
+      const fewer = wide.some((a) => wide.some((b) => a !== b && (overlaps(a, b) || aggregate([a, b]).length === 1)));
+      expect(fewer).toBe(false);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it("two halves of everything never become the default route", () => {
+  const halves = ["0.0.0.0/1", "128.0.0.0/1"].flatMap((text) => parseCidr(text) ?? []);
+  expect(aggregate(halves)).toEqual(halves);
 });

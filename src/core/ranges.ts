@@ -1,8 +1,10 @@
-import { type Cidr, type Family, hostRoute, type IpAddress } from "./cidr.ts";
+import { type Cidr, compareCidrs, contains, type Family, hostRoute, type IpAddress, joinHalves } from "./cidr.ts";
 
-/** A set of addresses that can be asked, in logarithmic time, whether a network touches it. */
+/** A set of addresses that can be asked in logarithmic time. */
 export interface Ranges {
   touches(network: Cidr): boolean;
+  /** All of the network is in it, also where no single member contains it. */
+  covers(network: Cidr): boolean;
 }
 
 interface Range {
@@ -13,7 +15,14 @@ interface Range {
 export function rangesOf(networks: readonly Cidr[], addresses: readonly IpAddress[] = []): Ranges {
   const all = [...networks, ...addresses.map(hostRoute)];
   const byFamily: Readonly<Record<Family, readonly Range[]>> = { 4: joined(all, 4), 6: joined(all, 6) };
-  return { touches: (network) => isTouched(byFamily[network.family], rangeOf(network)) };
+  const before = (network: Cidr): Range | undefined => lastBefore(byFamily[network.family], rangeOf(network).last);
+  return {
+    touches: (network) => (before(network)?.last ?? -1n) >= network.base,
+    covers: (network) => {
+      const range = before(network);
+      return range !== undefined && range.first <= network.base && range.last >= rangeOf(network).last;
+    },
+  };
 }
 
 function rangeOf({ family, base, prefix }: Cidr): Range {
@@ -21,7 +30,7 @@ function rangeOf({ family, base, prefix }: Cidr): Range {
   return { first: base, last: base | ((1n << hostBits) - 1n) };
 }
 
-/** Sorted and disjoint. */
+/** Sorted, disjoint and apart from each other. */
 function joined(networks: readonly Cidr[], family: Family): Range[] {
   const sorted = networks
     .filter((network) => network.family === family)
@@ -30,21 +39,39 @@ function joined(networks: readonly Cidr[], family: Family): Range[] {
   const ranges: Range[] = [];
   for (const range of sorted) {
     const before = ranges.at(-1);
-    if (!before || range.first > before.last) ranges.push(range);
+    if (!before || range.first > before.last + 1n) ranges.push(range);
     else if (range.last > before.last) before.last = range.last;
   }
   return ranges;
 }
 
-/** Only the last range that begins before the end of the other can touch it. */
-function isTouched(ranges: readonly Range[], { first, last }: Range): boolean {
+/** The last range that begins before the end of another: the only one that can touch it. */
+function lastBefore(ranges: readonly Range[], end: bigint): Range | undefined {
   let low = 0;
   let high = ranges.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((ranges[middle]?.first ?? 0n) <= last) low = middle + 1;
+    if ((ranges[middle]?.first ?? 0n) <= end) low = middle + 1;
     else high = middle;
   }
-  const candidate = ranges[low - 1];
-  return candidate !== undefined && candidate.last >= first;
+  return ranges[low - 1];
+}
+
+/** The fewest networks with exactly the same addresses, in the order of routes. */
+export function aggregate(networks: readonly Cidr[]): Cidr[] {
+  const wide: Cidr[] = [];
+  for (const network of [...networks].sort(compareCidrs)) {
+    const last = wide.at(-1);
+    if (!last || !contains(last, network)) push(wide, network);
+  }
+  return wide;
+}
+
+function push(wide: Cidr[], network: Cidr): void {
+  const last = wide.at(-1);
+  const whole = last && joinHalves(last, network);
+  if (whole) {
+    wide.pop();
+    push(wide, whole);
+  } else wide.push(network);
 }

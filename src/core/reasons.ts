@@ -85,6 +85,10 @@ export const noteReasons = {
     waits: true,
     hint: "Locations and their leaders do not match one to one; check kilo.squat.ai/location and Kilo's granularity.",
   },
+  NodeSilent: {
+    waits: true,
+    hint: "Kilo on this node has given no sign for 90 seconds; check the node and its kilo pod.",
+  },
   ClusterListedTwice: { waits: false, hint: "Two kubeconfigs lead to this cluster; one of them is enough." },
   ClusterReplaced: {
     waits: true,
@@ -98,3 +102,30 @@ export const noteReasons = {
 } as const satisfies Record<string, Explanation>;
 
 export type NoteReason = keyof typeof noteReasons;
+
+/** Why a mesh is not Ready, or is Degraded, where no reason of a cluster or a note says it. */
+export const conditionReasons = {
+  ClustersUnknown: { waits: true, hint: "status.clusters says why, and what to do." },
+  WritesFailed: {
+    waits: true,
+    hint: "Each is tried again; where a right is missing, apply deploy/remote/rbac.yaml in that cluster.",
+  },
+  Contested: { waits: false, hint: "Somebody else keeps undoing these Peers; find out who, and let one of you stop." },
+  Syncing: { waits: true, hint: "Peers are being written there." },
+  NodesSkipped: { waits: false, hint: "status.clusters[].skipped says why these nodes are not peered." },
+  KeyTaken: {
+    waits: false,
+    hint: "A Peer that is not ours has this key; delete that one if the mesh is to have it.",
+  },
+  EndpointUnresolved: { waits: true, hint: "The name of the node's endpoint does not resolve; correct it or the DNS." },
+  ClaimHeld: { waits: false, hint: "Somebody else has this route already; one of the two has to give it up." },
+  WithdrawalHeld: { waits: true, hint: "These Peers go as soon as it is proven that their nodes are gone." },
+  CredentialEnded: { waits: false, hint: "Put a kubeconfig with a valid credential into the Secret." },
+  CredentialEnding: { waits: false, hint: "Put a kubeconfig with a newer credential into the Secret before it ends." },
+  PeersLeft: {
+    waits: false,
+    hint: "This cluster left the mesh and may hold Peers of it; give its Secret back until they are taken away.",
+  },
+} as const satisfies Record<string, Explanation>;
+
+export type ConditionReason = keyof typeof conditionReasons;

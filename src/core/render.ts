@@ -1,10 +1,12 @@
 import { carrierOf, clusterWideOf } from "./carrier.ts";
+import type { Cidr } from "./cidr.ts";
 import { type ConnectionId, peerName } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import type { KeptPeer } from "./kept.ts";
-import { meshKeepaliveSeconds } from "./mesh.ts";
+import { declaredNetworks, meshKeepaliveSeconds } from "./mesh.ts";
 import { type MeshNode, ownRoutes } from "./node.ts";
-import { type HeldPeer, type Peer, uniqueRoutes } from "./peer.ts";
+import { type HeldPeer, type Peer, routesOf, uniqueRoutes } from "./peer.ts";
+import { type Ranges, rangesOf } from "./ranges.ts";
 
 /** A wanted Peer before its routes are settled against those of others. */
 export interface Candidate extends Peer {
@@ -13,11 +15,14 @@ export interface Candidate extends Peer {
   readonly cluster: ConnectionId;
   /** Older meshes first, then by name. */
   readonly rank: string;
+  /** Routes that would lead to an API server that we use, and that nobody declared. */
+  readonly withheld: readonly Cidr[];
 }
 
 export interface RenderContext {
   readonly heldByKey: ReadonlyMap<string, HeldPeer>;
   readonly kept: readonly KeptPeer[];
+  readonly servers: Ranges;
   readonly digest: (text: string) => string;
 }
 
@@ -29,17 +34,23 @@ export function renderSource(source: JudgedSource, context: RenderContext): Cand
 
 type NodeContext = RenderContext & { readonly carries: boolean };
 
-function renderNode(source: JudgedSource, node: MeshNode, { carries, digest }: NodeContext): Candidate {
+function renderNode(source: JudgedSource, node: MeshNode, context: NodeContext): Candidate {
   const { mesh } = source.connected;
-  const clusterWide = carries ? clusterWideOf(source) : [];
+  const clusterWide = context.carries ? clusterWideOf(source) : [];
+  const withheld = withheldFrom(source, node, context);
+  const own = ownRoutes(node).filter((route) => !withheld.includes(route));
   return {
-    name: peerName({ mesh: mesh.name, source: source.source, node: node.name }, digest),
+    name: peerName({ mesh: mesh.name, source: source.source, node: node.name }, context.digest),
     publicKey: node.publicKey,
     endpoint: node.endpoint,
     roams: node.roams,
     pinned: node.pinned,
     touchPending: false,
-    routes: uniqueRoutes([...ownRoutes(node), ...clusterWide]),
+    declared: "",
+    move: "",
+    mayLackEndpoint: false,
+    routes: uniqueRoutes([...own, ...clusterWide]),
+    withheld,
     keepaliveSeconds: meshKeepaliveSeconds(mesh),
     mesh: mesh.name,
     source: source.source,
@@ -48,4 +59,16 @@ function renderNode(source: JudgedSource, node: MeshNode, { carries, digest }: N
     cluster: source.connection ?? ("" as ConnectionId),
     rank: `${mesh.createdAt} ${mesh.id}`,
   };
+}
+
+/**
+ * A tunnel that carries us to the API server which we need to repair it would be one that nobody can repair: such a route
+ * has to be declared, or to be there already.
+ */
+function withheldFrom({ entry }: JudgedSource, node: MeshNode, { servers, heldByKey }: NodeContext): Cidr[] {
+  const suspects = ownRoutes(node).filter((route) => servers.touches(route));
+  if (suspects.length === 0) return suspects;
+  const declared = rangesOf(declaredNetworks(entry));
+  const held = routesOf(heldByKey.get(node.publicKey));
+  return suspects.filter((route) => !declared.covers(route) && !held.covers(route));
 }

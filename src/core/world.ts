@@ -1,6 +1,6 @@
 import type { Cidr } from "./cidr.ts";
 import type { Observed } from "./discovered.ts";
-import type { ClusterName, ConnectionId, MeshId, NodeName } from "./ids.ts";
+import type { ClusterName, ConnectionId, MeshId, NodeName, PeerName } from "./ids.ts";
 import type { Mesh, MeshEntry } from "./mesh.ts";
 import type { MeshNode, NodeFacts, SkippedNode } from "./node.ts";
 import type { HeldPeer } from "./peer.ts";
@@ -28,10 +28,18 @@ export interface ClusterView {
   readonly departures: readonly Departure[];
   /** For how long nodes that are listed have been without Kilo's key or address. */
   readonly strippedMs: ReadonlyMap<NodeName, number>;
+  /** Nodes on which Kilo ran and of which nothing was heard for too long. */
+  readonly silent: ReadonlySet<NodeName>;
   /** From where its nodes have met public keys. */
   readonly observed: Observed;
+  /** For how long we have seen Peers in the step of a move that they are marked with. */
+  readonly moveAgesMs: ReadonlyMap<PeerName, number>;
+  /** How long ago we wrote the endpoint that a Peer still has; what was written before our start is not in it. */
+  readonly endpointAgesMs: ReadonlyMap<PeerName, number>;
   /** Two complete lists, far enough apart, agree: a node that was in neither is gone. */
   readonly absenceProven: boolean;
+  /** When the credential that leads there ends, in milliseconds since 1970; absent where it does not say. */
+  readonly credentialEndsAtMs?: number;
 }
 
 export type EntryConnection =
@@ -42,6 +50,10 @@ export type EntryConnection =
 export interface ConnectedMesh {
   readonly mesh: Mesh;
   readonly connections: ReadonlyMap<ClusterName, EntryConnection>;
+  /** Entries for whose cluster another connection speaks, each with the connection of its own Secret. */
+  readonly spokenFor?: ReadonlyMap<ClusterName, ConnectionId>;
+  /** Where entries led before their Secret changed, while those connections are still open. */
+  readonly before?: ReadonlyMap<ClusterName, ConnectionId>;
   /** The clusters that its ledger names: it may put its first Peer only there. */
   readonly ledger: ReadonlySet<ConnectionId>;
 }
@@ -57,6 +69,8 @@ export interface World {
   readonly meshes: readonly ConnectedMesh[];
   /** Connections that must not be planned: another one speaks for their cluster. */
   readonly twins: Twins;
+  /** Connections that no mesh asks for any more: open for a while, only to be emptied. */
+  readonly leaving: ReadonlySet<ConnectionId>;
   /** Meshes that exist and cannot be used as they are: their Peers are kept. */
   readonly refused: ReadonlySet<MeshId>;
   readonly clusters: ReadonlyMap<ConnectionId, ClusterView>;
@@ -64,6 +78,8 @@ export interface World {
   readonly allowedCidrs: readonly Cidr[];
   /** Two complete lists of the meshes agree: Peers of the Go operator whose mesh is in neither may go. */
   readonly ghostsMayGo: boolean;
+  /** Hosts of the API servers that we use: addresses and names. */
+  readonly servers: readonly string[];
   /** Names of endpoints and their addresses, IPv4 first; what could not be resolved is not in it. */
   readonly resolved: ReadonlyMap<string, readonly string[]>;
   /** Judgements of earlier plans, by the very facts they were made from: a node is judged once per change, not per target. */

@@ -19,7 +19,7 @@ test("taking over a list tells exactly the difference", () => {
   store.put("changed", entry("x", 2));
   store.put("absent", entry("x", 3));
   const entries = new Map([
-    ["same", entry("x", 1, 9)],
+    ["same", entry("x", 1)],
     ["changed", entry("y", 5)],
     ["new", entry("z", 6)],
   ]);
@@ -28,6 +28,14 @@ test("taking over a list tells exactly the difference", () => {
     { key: "new", after: "z" },
     { key: "absent", before: "x" },
   ]);
+});
+
+test("a list that repeats an object as it was is no sign of life of it, a newer version is", () => {
+  const store = new Store<string>((before, after) => before === after);
+  store.put("same", entry("x", 1, 3));
+  store.put("same", entry("x", 1, 9));
+  expect(store.get("same")?.heardAt).toBe(3);
+  store.put("same", entry("x", 2, 9));
   expect(store.get("same")?.heardAt).toBe(9);
 });
 

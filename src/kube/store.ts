@@ -62,7 +62,9 @@ export class Store<F> {
       return { key, after: entry.fact };
     }
     const equal = this.#same(known.fact, entry.fact);
-    this.#entries.set(key, equal ? { ...entry, fact: known.fact } : entry);
+    // A list that repeats what was heard before is no new sign of life.
+    const heardAt = known.resourceVersion === entry.resourceVersion ? known.heardAt : entry.heardAt;
+    this.#entries.set(key, { ...entry, heardAt, fact: equal ? known.fact : entry.fact });
     return equal ? undefined : { key, before: known.fact, after: entry.fact };
   }
 

@@ -29,6 +29,7 @@ export function aNode(cluster: number, index: number, overrides: Partial<NodeFac
     location: "",
     keepalive: "",
     keepaliveMark: "",
+    beats: false,
     forceEndpoint: `198.51.100.${cluster * 10 + index}:51820`,
     externalIps: [],
     internalIps: [`172.16.${cluster}.${index + 1}`],
@@ -40,6 +41,8 @@ export interface EntryOverrides {
   readonly serviceCIDR?: string;
   readonly persistentKeepalive?: number;
   readonly additionalCIDRs?: readonly string[];
+  /** The flat form, which counts alone. */
+  readonly allowedNetworks?: readonly string[];
 }
 
 /** A ClusterMesh over clusters 1..n; number 1 is local. */
@@ -69,7 +72,10 @@ export function aView(nodes: readonly NodeFacts[], overrides: Partial<ClusterVie
     peers: known([]),
     departures: [],
     strippedMs: new Map(),
+    silent: new Set(),
     observed: new Map(),
+    moveAgesMs: new Map(),
+    endpointAgesMs: new Map(),
     absenceProven: true,
     ...overrides,
   };
@@ -97,6 +103,8 @@ export function aWorld({ meshes = [], views, overrides }: WorldParts): World {
     instance: "me",
     spec: meshes,
     twins: new Map(),
+    leaving: new Set(),
+    servers: [],
     ghostsMayGo: false,
     allowedCidrs: [],
     memo: new WeakMap(),
