@@ -33,6 +33,17 @@ describe("a node is skipped", () => {
   ])("with %s when its facts are %j", (reason, overrides) => {
     expect(admit(overrides)).toMatchObject({ kind: "skipped", reason });
   });
+
+  it.each<[string, Partial<NodeFacts>]>([
+    ["kilo.squat.ai/clustermesh-endpoint is not host:port", { clustermeshEndpoint: "nonsense" }],
+    ["kilo.squat.ai/force-endpoint is not host:port", { forceEndpoint: "192.0.2.1" }],
+    [
+      "kilo.squat.ai/force-endpoint is an address that no other machine can reach",
+      { forceEndpoint: "127.0.0.1:51820", externalIps: ["203.0.113.5"] },
+    ],
+  ])("and it is said which annotation is wrong: %s", (detail, overrides) => {
+    expect(admit(overrides)).toMatchObject({ reason: "NodeEndpointInvalid", detail });
+  });
 });
 
 describe("an admitted node", () => {

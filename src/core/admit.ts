@@ -19,7 +19,7 @@ export function admitNode(entry: MeshEntry, facts: NodeFacts): MeshNode | Skippe
   const key = publicKey(facts.key);
   if (!key) return skip(facts, "NodeKeyInvalid");
   const reached = reachOf(entry, facts);
-  if (typeof reached === "string") return skip(facts, reached);
+  if ("reason" in reached) return skip(facts, reached.reason, reached.detail);
   return {
     kind: "admitted",
     name: facts.name,
@@ -33,19 +33,26 @@ export function admitNode(entry: MeshEntry, facts: NodeFacts): MeshNode | Skippe
 }
 
 type Reach = Pick<MeshNode, "endpoint" | "roams" | "pinned">;
+type Unreached = Pick<SkippedNode, "reason" | "detail">;
 
 /**
  * The first source that is set wins and is final: a malformed one is a reason, never a fall-through. A node that nothing
  * outside leads to roams: its own endpoint stands in until it has come to us.
  */
-function reachOf(entry: MeshEntry, facts: NodeFacts): Reach | SkipReason {
+function reachOf(entry: MeshEntry, facts: NodeFacts): Reach | Unreached {
   const declared = facts.clustermeshEndpoint || facts.forceEndpoint;
   const endpoint = declared ? usable(parseEndpoint(declared)) : externalEndpoint(entry, facts);
   const pinned = facts.clustermeshEndpoint !== "" || entry.endpointDiscovery === "Never";
   if (endpoint) return { endpoint, roams: false, pinned };
-  if (declared) return "NodeEndpointInvalid";
+  if (declared) return { reason: "NodeEndpointInvalid", detail: faultOf(facts, declared) };
   const own = usable(parseEndpoint(facts.kiloEndpoint));
-  return own ? { endpoint: own, roams: true, pinned } : "NodeNoEndpoint";
+  return own ? { endpoint: own, roams: true, pinned } : { reason: "NodeNoEndpoint" };
+}
+
+/** Which of the two annotations it is, without its text: nodes write it. */
+function faultOf({ clustermeshEndpoint }: NodeFacts, declared: string): string {
+  const name = `kilo.squat.ai/${clustermeshEndpoint ? "clustermesh-endpoint" : "force-endpoint"}`;
+  return parseEndpoint(declared) ? `${name} is an address that no other machine can reach` : `${name} is not host:port`;
 }
 
 /** An address that no other machine can reach is no endpoint. */
@@ -60,6 +67,6 @@ function externalEndpoint({ wireguardPort }: MeshEntry, facts: NodeFacts): Endpo
   return address && endpointAt(address, wireguardPort);
 }
 
-function skip(facts: NodeFacts, reason: SkipReason): SkippedNode {
-  return { kind: "skipped", name: facts.name, reason };
+function skip({ name }: NodeFacts, reason: SkipReason, detail?: string): SkippedNode {
+  return { kind: "skipped", name, reason, ...(detail !== undefined && { detail }) };
 }

@@ -26,6 +26,12 @@ export function sameEndpoint(a: Endpoint | undefined, b: Endpoint | undefined): 
   return a.port === b.port && hostText(a) === hostText(b);
 }
 
+/** What `parseEndpoint` reads. */
+export function endpointText(endpoint: Endpoint): string {
+  const host = hostText(endpoint);
+  return host.includes(":") ? `[${host}]:${endpoint.port}` : `${host}:${endpoint.port}`;
+}
+
 export function hostText({ host }: Endpoint): string {
   return "ip" in host ? host.ip : host.dns;
 }

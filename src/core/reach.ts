@@ -1,8 +1,10 @@
-import { type Cidr, containsIp, parseIp } from "./cidr.ts";
-import { observationsOf } from "./discovered.ts";
-import { type Endpoint, hostText, sameEndpoint } from "./endpoint.ts";
+import type { Cidr } from "./cidr.ts";
+import { type Endpoint, endpointText, sameEndpoint } from "./endpoint.ts";
+import { type Moving, moveText, nextMove, takeTurns } from "./move.ts";
+import type { Note } from "./notes.ts";
 import type { HeldPeer } from "./peer.ts";
 import type { Candidate } from "./render.ts";
+import { addressOf, isRouted, type Sight, sightOf } from "./sight.ts";
 import type { ClusterView } from "./world.ts";
 
 export interface ReachInput {
@@ -18,74 +20,134 @@ export interface Reached {
   readonly reachable: readonly Candidate[];
   /** Nodes whose endpoint is a name that leads nowhere. One that has a Peer here keeps it as it is. */
   readonly unresolved: readonly Candidate[];
+  /** Nodes that are met elsewhere than they say. */
+  readonly notes: readonly Note[];
+  /** When to look again: time alone can change the answer. */
+  readonly afterMs?: number;
 }
 
 /** An address that nobody has: a Peer without any endpoint would hide changes of other Peers from Kilo. */
 const nowhere = "192.0.2.1";
 /** What lets Kilo follow a node that turns up somewhere else. */
 export const roamingKeepaliveSeconds = 25;
+/** With a keepalive Kilo follows a node by itself, so we write after it at most so often. */
+const betweenObservedMs = 300_000;
+/** Stands for what a node said that says nothing of where it is. */
+const saidNothing = "none";
 
 /** Settles where each Peer is to be reached in this target. Nothing of one target leaks into another. */
 export function settleReach(input: ReachInput): Reached {
-  const routes = input.candidates.flatMap((candidate) => candidate.routes);
-  const settled = input.candidates.map((candidate) => ({ candidate, endpoint: endpointFor(candidate, routes, input) }));
-  const isUnresolved = (candidate: Candidate): boolean => isNameless(candidate, input);
+  const { candidates, heldByKey, view, resolved } = input;
+  const routes = candidates.flatMap((candidate) => candidate.routes);
+  const sights = candidates.map((candidate) =>
+    sightOf(candidate, { held: heldByKey.get(candidate.publicKey), routes, view, resolved }),
+  );
+  const movings = takeTurns(sights.map((sight) => movingOf(sight, view)));
+  const placed = sights.flatMap((sight, index) => {
+    const moving = movings[index];
+    return moving ? [movingPlace(sight, moving)] : (settledPlace(sight, routes, input) ?? []);
+  });
+  const waits = placed.flatMap(({ afterMs }) => afterMs ?? []);
   return {
-    reachable: settled.flatMap(({ candidate, endpoint }) =>
-      endpoint ? [withEndpoint(candidate, endpoint, input)] : [],
-    ),
-    unresolved: input.candidates.filter(isUnresolved),
+    reachable: placed.map(({ candidate }) => candidate),
+    unresolved: sights.filter((sight) => isNameless(sight, resolved)).map(({ candidate }) => candidate),
+    notes: placed.flatMap(({ note }) => note ?? []),
+    ...(waits.length > 0 && { afterMs: Math.min(...waits) }),
   };
 }
 
-function isNameless({ endpoint: { host }, pinned, publicKey }: Candidate, { resolved, view }: ReachInput): boolean {
-  if (!("dns" in host) || (resolved.get(host.dns) ?? []).length > 0) return false;
-  return pinned || !view || observationsOf(view.observed, publicKey).length === 0;
+interface Placed {
+  readonly candidate: Candidate;
+  readonly note?: Note | undefined;
+  readonly afterMs?: number | undefined;
 }
 
-function endpointFor(candidate: Candidate, routes: readonly Cidr[], input: ReachInput): Endpoint | undefined {
-  const held = input.heldByKey.get(candidate.publicKey)?.endpoint;
-  const seen = candidate.pinned ? [] : observed(candidate, routes, input);
-  if (seen.length > 0) return seen.find((endpoint) => sameEndpoint(endpoint, held)) ?? seen[0];
-  if ("dns" in candidate.endpoint.host) return resolvedEndpoint(candidate.endpoint, held, input.resolved);
-  if (!candidate.roams) return candidate.endpoint;
-  return isRouted(candidate.endpoint, routes)
-    ? { host: { ip: nowhere }, port: candidate.endpoint.port }
-    : candidate.endpoint;
+function isNameless({ candidate, reported }: Sight, resolved: ReachInput["resolved"]): boolean {
+  const isMet = !candidate.pinned && reported.length > 0;
+  return !isMet && !addressOf(candidate.endpoint, undefined, resolved);
 }
 
-/** What the target's nodes saw, but for addresses inside the mesh: a tunnel must not run through itself. */
-function observed({ publicKey }: Candidate, routes: readonly Cidr[], { view }: ReachInput): Endpoint[] {
-  if (!view) return [];
-  return observationsOf(view.observed, publicKey).filter((endpoint) => !isRouted(endpoint, routes));
+function movingOf(sight: Sight, view: ClusterView | undefined): Moving | undefined {
+  const { held, said, isNew, reported } = sight;
+  if (!held || !said) return undefined;
+  const ageMs = view?.moveAgesMs.get(held.name) ?? 0;
+  return nextMove({ mark: held.move, ageMs, to: said, isNew, reported, follows: waitingKeepalive(sight) > 0 });
 }
 
-function isRouted(endpoint: Endpoint, routes: readonly Cidr[]): boolean {
-  const address = parseIp(hostText(endpoint));
-  return address !== undefined && routes.some((route) => containsIp(route, address));
+/** A Peer without keepalive stays so while it moves: Kilo takes its endpoint at once. */
+function waitingKeepalive({ candidate, held }: Sight): number {
+  const follows = held !== undefined && held.keepaliveSeconds > 0;
+  return candidate.keepaliveSeconds || (follows ? roamingKeepaliveSeconds : 0);
 }
 
-/**
- * One name that does not resolve stops Kilo on every node, so names are resolved here. The present address stays while it is
- * in the answer; what a Peer holds stays while there is no answer.
- */
-function resolvedEndpoint(
-  endpoint: Endpoint,
-  held: Endpoint | undefined,
-  resolved: ReadonlyMap<string, readonly string[]>,
-): Endpoint | undefined {
-  const addresses = resolved.get(hostText(endpoint)) ?? [];
-  const [first] = addresses;
-  if (first === undefined) return held;
-  const isConforming =
-    held?.port === endpoint.port && (sameEndpoint(held, endpoint) || addresses.includes(hostText(held)));
-  return isConforming ? held : { host: { ip: first }, port: endpoint.port };
+function movingPlace(sight: Sight, { move, afterMs }: Moving): Placed {
+  const { candidate, said = candidate.endpoint } = sight;
+  const keepaliveSeconds = move.step === "dropped" ? 0 : waitingKeepalive(sight);
+  const moved = { ...candidate, endpoint: said, keepaliveSeconds, move: moveText(move) };
+  return { candidate: moved, note: differs(candidate), afterMs };
 }
 
-/** Pinned to one place and seen in another, Kilo would reset the device at every look: then it may follow. */
-function withEndpoint(candidate: Candidate, endpoint: Endpoint, { view }: ReachInput): Candidate {
-  const seen = view ? observationsOf(view.observed, candidate.publicKey) : [];
-  const differs = seen.length > 0 && !seen.some((other) => sameEndpoint(other, endpoint));
-  const floor = candidate.roams || differs ? roamingKeepaliveSeconds : 0;
-  return { ...candidate, endpoint, keepaliveSeconds: Math.max(candidate.keepaliveSeconds, floor) };
+function settledPlace(sight: Sight, routes: readonly Cidr[], input: ReachInput): Placed | undefined {
+  const { candidate, held, said, reported } = sight;
+  const met = metPlace(sight, input.view);
+  const endpoint = met?.endpoint ?? said ?? standIn(sight, routes, input.resolved) ?? held?.endpoint;
+  if (!endpoint) return undefined;
+  const isElsewhere = reported.length > 0 && !isAmong(reported, endpoint);
+  const declared = met && !sameEndpoint(said, endpoint) ? declaredMark(sight) : "";
+  const mayLackEndpoint = candidate.roams && !met && reported.length > 0;
+  return {
+    candidate: {
+      ...candidate,
+      endpoint,
+      keepaliveSeconds: settledKeepalive(candidate, isElsewhere),
+      declared,
+      mayLackEndpoint,
+    },
+    note: candidate.pinned && !candidate.roams && isElsewhere ? differs(candidate) : undefined,
+    afterMs: met?.afterMs,
+  };
+}
+
+/** Written for one place and met in another, Kilo would reset the device at every look: then it may follow. */
+function settledKeepalive({ roams, keepaliveSeconds }: Candidate, isElsewhere: boolean): number {
+  if (roams) return Math.max(keepaliveSeconds, roamingKeepaliveSeconds);
+  return keepaliveSeconds || (isElsewhere ? roamingKeepaliveSeconds : 0);
+}
+
+interface Met {
+  readonly endpoint: Endpoint;
+  readonly afterMs?: number;
+}
+
+/** Where the node was met; the present place while anybody reports it, or while it is not long since we wrote it. */
+function metPlace({ held, said, seen, present }: Sight, view: ClusterView | undefined): Met | undefined {
+  const same = seen.find((endpoint) => sameEndpoint(endpoint, held?.endpoint));
+  if (same) return { endpoint: same };
+  const ageMs = held && view?.endpointAgesMs.get(held.name);
+  const restMs = betweenObservedMs - (ageMs ?? betweenObservedMs);
+  if (present && restMs > 0) return { endpoint: present, afterMs: restMs };
+  const [first] = seen;
+  if (first) return { endpoint: first };
+  // Where it was last is better than an address that nobody has.
+  return present && !said ? { endpoint: present } : undefined;
+}
+
+/** For a node that has to come to us first. */
+function standIn({ candidate, held }: Sight, routes: readonly Cidr[], resolved: ReachInput["resolved"]) {
+  if (!candidate.roams) return undefined;
+  const address = addressOf(candidate.endpoint, held?.endpoint, resolved);
+  return address && isRouted(address, routes) ? { host: { ip: nowhere }, port: address.port } : address;
+}
+
+/** A node that has fallen silent may say the same again: that is no news. */
+function declaredMark({ held, said }: Sight): string {
+  return said ? endpointText(said) : held?.declared || saidNothing;
+}
+
+function differs({ owners, source, node }: Candidate): Note {
+  return { owners, source, reason: "EndpointDiffers", subject: node };
+}
+
+function isAmong(endpoints: readonly Endpoint[], endpoint: Endpoint): boolean {
+  return endpoints.some((other) => sameEndpoint(other, endpoint));
 }

@@ -1,4 +1,4 @@
-import { type PeerObject, peers, renderPeer } from "../api/kilo-peer.ts";
+import { type PeerObject, peers, renderKept, renderPeer } from "../api/kilo-peer.ts";
 import type { PeerChange } from "../core/diff.ts";
 import type { HeldPeer } from "../core/peer.ts";
 import type { Refusal } from "../core/status.ts";
@@ -19,27 +19,35 @@ const call = { deadlineMs: 5000 };
 
 /** Writes the changes. A refused write does not stop the others; what was refused is returned in our words. */
 export async function applyChanges(changes: readonly PeerChange[], options: ApplyOptions): Promise<readonly Refusal[]> {
-  const results = await mapLimited(changes, writesAtOnce, async (change): Promise<Refusal | undefined> => {
+  const results = await mapLimited(changes, writesAtOnce, (change) => attempt(change, options));
+  if (results.some((result) => result?.isTypeGone)) options.connection.relistPeers();
+  return results.flatMap((result, index) => {
+    const change = changes[index];
+    if (!result || !change) return [];
     const { name, owners } = "peer" in change ? change.peer : change.held;
-    const text = await attempt(change, options);
-    return text === undefined ? undefined : { peer: name, owners, text };
+    return [{ peer: name, owners, text: `${change.action} ${name}: ${result.word}` }];
   });
-  return results.flatMap((refusal) => refusal ?? []);
+}
+
+interface Refused {
+  readonly word: string;
+  /** Nothing is created where the type is not served; a list tells so, and ends the attempts. */
+  readonly isTypeGone: boolean;
 }
 
 /** The one door through which Peers are written. */
-async function attempt(change: PeerChange, { connection, instance, log }: ApplyOptions): Promise<string | undefined> {
+async function attempt(change: PeerChange, { connection, instance, log }: ApplyOptions): Promise<Refused | undefined> {
   const peer = "peer" in change ? change.peer.name : change.held.name;
   const fields = { connection: connection.id, peer, action: change.action };
   try {
-    const refusal = await write(change, connection, instance);
-    if (refusal) return `${change.action} ${peer}: ${refusal}`;
+    const word = await write(change, connection, instance);
+    if (word) return { word, isTypeGone: false };
     log.info("peer written", fields);
     return undefined;
   } catch (error) {
-    const refusal = refusalOf(error);
-    log.warn("peer not written", { ...fields, refusal });
-    return `${change.action} ${peer}: ${refusal}`;
+    const word = refusalOf(error);
+    log.warn("peer not written", { ...fields, refusal: word });
+    return { word, isTypeGone: change.action === "create" && isKubeError(error, "not-found") };
   }
 }
 
@@ -53,16 +61,11 @@ async function write(change: PeerChange, connection: Connection, instance: strin
   if (change.action === "delete") await remove(connection, change.held);
   else {
     const object =
-      change.action === "shrink" ? shrunk(judged, change.routes) : renderPeer(change.peer, instance, judged);
+      change.action === "shrink" ? renderKept(judged, change.routes) : renderPeer(change.peer, instance, judged);
     connection.learnPeer(await connection.client.replace(peers, object, call));
   }
   return undefined;
 }
-
-const shrunk = (object: PeerObject, allowedIPs: readonly string[]): PeerObject => ({
-  ...object,
-  spec: { ...object.spec, allowedIPs },
-});
 
 /** The object that the plan has seen, or nothing when another one is in its place by now. */
 function judgedObject(connection: Connection, { name, uid, resourceVersion }: HeldPeer): PeerObject | undefined {

@@ -43,7 +43,7 @@ export async function syncTarget(target: ConnectionId, ports: SyncPorts): Promis
     ports.record(target, { spec: world.spec, plan, refusals: [], pending: 0 });
     return waiting("target unknown", lookAgainMs);
   }
-  const changes = diffPeers(plan);
+  const changes = diffPeers(plan).filter(({ action }) => action === "delete" || !world.leaving.has(target));
   const phase = nextPhase(changes.filter((change) => isLedgered(world, target, change)));
   const refusals = await ports.apply(target, phase);
   const pending = changes.length - phase.length;
@@ -61,10 +61,11 @@ function isLedgered({ meshes }: World, target: ConnectionId, change: PeerChange)
   return owners.every(({ ledger }) => ledger.has(target));
 }
 
-function outcomeOf({ kept }: KnownPlan, refusals: readonly Refusal[], pending: number): Outcome {
+function outcomeOf({ kept, afterMs }: KnownPlan, refusals: readonly Refusal[], pending: number): Outcome {
   const [first] = refusals;
   if (first) return failed(new Error(`${refusals.length} writes refused, first: ${first.text}`));
   if (pending > 0) return waiting("next phase", betweenPhasesMs);
-  if (kept.length === 0) return done;
-  return waiting("withdrawal held", Math.min(...kept.map(({ afterMs }) => afterMs ?? lookAgainMs)));
+  if (kept.length === 0) return afterMs === undefined ? done : waiting("endpoint on its way", afterMs);
+  const waitsMs = [...kept.map((peer) => peer.afterMs ?? lookAgainMs), afterMs ?? Number.POSITIVE_INFINITY];
+  return waiting("withdrawal held", Math.min(...waitsMs));
 }

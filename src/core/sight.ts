@@ -1,0 +1,75 @@
+import { type Cidr, containsIp, parseIp } from "./cidr.ts";
+import { observationsOf } from "./discovered.ts";
+import { type Endpoint, hostText, parseEndpoint, sameEndpoint } from "./endpoint.ts";
+import type { HeldPeer } from "./peer.ts";
+import type { Candidate } from "./render.ts";
+import type { ClusterView } from "./world.ts";
+
+/** Everything that is known in one target about where a node is. */
+export interface Sight {
+  readonly candidate: Candidate;
+  readonly held: HeldPeer | undefined;
+  /** Where the node says it is, as an address. Undefined when it says nothing, or a name that leads nowhere. */
+  readonly said: Endpoint | undefined;
+  /** The node says something else than what its Peer was written for. */
+  readonly isNew: boolean;
+  /** From where the target's nodes have met it. */
+  readonly reported: readonly Endpoint[];
+  /** Those of them that may be its endpoint: a tunnel must not run through itself. */
+  readonly seen: readonly Endpoint[];
+  /** The endpoint of the Peer, if it is one where the node was met. */
+  readonly present: Endpoint | undefined;
+}
+
+export interface SightInput {
+  readonly held: HeldPeer | undefined;
+  /** Every route that leads into a tunnel. */
+  readonly routes: readonly Cidr[];
+  readonly view: ClusterView | undefined;
+  readonly resolved: ReadonlyMap<string, readonly string[]>;
+}
+
+export function sightOf(candidate: Candidate, { held, routes, view, resolved }: SightInput): Sight {
+  const reported = view ? observationsOf(view.observed, candidate.publicKey) : [];
+  const said = candidate.roams ? undefined : addressOf(candidate.endpoint, writtenFor(held), resolved);
+  const isNew = isNewlySaid(candidate, held, said);
+  const mayBe = (endpoint: Endpoint): boolean => !candidate.pinned && !isRouted(endpoint, routes);
+  const wasMet = held?.endpoint && held.declared !== "" && !isNew && mayBe(held.endpoint);
+  const present = wasMet ? held.endpoint : undefined;
+  return { candidate, held, said, isNew, reported, seen: reported.filter(mayBe), present };
+}
+
+/**
+ * One name that does not resolve stops Kilo on every node, so names are resolved here. The present address stays while it is
+ * in the answer. Undefined without an answer.
+ */
+export function addressOf(
+  endpoint: Endpoint,
+  present: Endpoint | undefined,
+  resolved: ReadonlyMap<string, readonly string[]>,
+): Endpoint | undefined {
+  if ("ip" in endpoint.host) return endpoint;
+  const addresses = resolved.get(endpoint.host.dns) ?? [];
+  const [first] = addresses;
+  if (first === undefined) return undefined;
+  const isConforming =
+    present?.port === endpoint.port && (sameEndpoint(present, endpoint) || addresses.includes(hostText(present)));
+  return isConforming ? present : { host: { ip: first }, port: endpoint.port };
+}
+
+export function isRouted(endpoint: Endpoint, routes: readonly Cidr[]): boolean {
+  const address = parseIp(hostText(endpoint));
+  return address !== undefined && routes.some((route) => containsIp(route, address));
+}
+
+/** What the node said when the Peer got its endpoint. */
+function writtenFor(held: HeldPeer | undefined): Endpoint | undefined {
+  return held?.declared ? parseEndpoint(held.declared) : held?.endpoint;
+}
+
+/** The Go operator left no word of what a node said when it wrote where it was met: then that is what it says now. */
+function isNewlySaid({ pinned }: Candidate, held: HeldPeer | undefined, said: Endpoint | undefined): boolean {
+  if (!held || !said) return false;
+  if (pinned) return !sameEndpoint(said, held.endpoint);
+  return !held.legacy && !sameEndpoint(said, writtenFor(held));
+}
