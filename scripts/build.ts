@@ -1,6 +1,7 @@
-// `npm run build`: the operator and the CLI as one file that needs nothing but Node.
+// `npm run build`: the operator and the CLI as one file that needs nothing but Node, and the mesh node as a folder.
 import { chmodSync, rmSync, statSync } from "node:fs";
 import { build } from "esbuild";
+import { buildMeshNode } from "./build-mesh-node.ts";
 
 const outfile = "dist/kilo-clustermesh.mjs";
 
@@ -20,4 +21,5 @@ await build({
   },
 });
 chmodSync(outfile, 0o755);
-console.log(`${outfile} ${Math.round(statSync(outfile).size / 1024)} KiB`);
+for (const file of [outfile, await buildMeshNode("dist/mesh-node")])
+  console.log(`${file} ${Math.round(statSync(file).size / 1024)} KiB`);
