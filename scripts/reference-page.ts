@@ -1,5 +1,5 @@
 import { clusterMeshCrd } from "../src/api/crd.ts";
-import { skipReasons, unknownReasons } from "../src/core/reasons.ts";
+import { conditionReasons, noteReasons, skipReasons, unknownReasons } from "../src/core/reasons.ts";
 
 interface Schema {
   readonly type?: string;
@@ -26,9 +26,7 @@ export function clusterMeshPage(): string {
     ...fieldTable(rows("spec", properties.spec)),
     "## status",
     "",
-    "`Accepted` says whether the spec can be used as it is; `Ready` is computed from facts: every cluster known, every",
-    "target synced, every write done.",
-    "",
+    ...conditionsText,
     ...fieldTable(rows("status", properties.status)),
     "## Why a node is skipped",
     "",
@@ -38,11 +36,35 @@ export function clusterMeshPage(): string {
     "The Peers of an unknown cluster stay as they are in all the others.",
     "",
     ...reasonTable(unknownReasons),
+    "## What works, but not as declared",
+    "",
+    "In `status.clusters[].notes`. None of these keeps a mesh from being Ready.",
+    "",
+    ...reasonTable(noteReasons),
+    "## Why a mesh is not Ready, or is Degraded",
+    "",
+    "The reasons above count too: `Degraded` names the most telling of all, its message the others.",
+    "",
+    ...reasonTable(conditionReasons),
   ]
     .join("\n")
     .trimEnd()
     .concat("\n");
 }
+
+const conditionsText = [
+  "| condition | True means |",
+  "|---|---|",
+  "| `Accepted` | the spec can be used as it is |",
+  "| `Ready` | every cluster is known and has a node that is peered, every write is done, nothing is held back |",
+  "| `Degraded` | something needs a person, or works otherwise than declared; a mesh can be Ready and Degraded |",
+  "| `NetworksOverlap` | networks overlap: of this mesh, or of another one that shares a cluster with it |",
+  "| `WithdrawalHeld` | Peers stay until it is proven that their nodes are gone |",
+  "",
+  "A credential that ends within seven days, or has ended, is `Degraded`; nobody has to look for it to be said. Every",
+  "change of `Ready`, of the state of a cluster and every new note is an Event too, at most twenty in ten minutes.",
+  "",
+];
 
 function rootSchema(): Schema {
   const spec = clusterMeshCrd().spec as { versions: { schema: { openAPIV3Schema: Schema } }[] };

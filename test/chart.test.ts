@@ -117,6 +117,14 @@ describe("the image", () => {
     expect(read(".containerignore").trim().split("\n")).toEqual(["*", `!${built}`]);
   });
 
+  it("says where its source is: the cozystack repository, or what the build names", () => {
+    const [[argument = ""] = []] = words("ARG");
+    expect(argument).toBe("SOURCE_URL=https://github.com/cozystack/kilo-clustermesh-operator");
+    const [base, argumentAt] = [lines.findIndex((line) => line.startsWith("FROM ")), lines.indexOf(`ARG ${argument}`)];
+    expect(argumentAt).toBeGreaterThan(base);
+    expect(lines[argumentAt + 1]).toMatch(/^LABEL org\.opencontainers\.image\.source="\$\{SOURCE_URL\}"/);
+  });
+
   it("starts that file as the user that the chart names", () => {
     const [[, target] = []] = words("COPY");
     expect(read("Containerfile")).toContain(`"${target}", "operator"]`);
@@ -130,11 +138,11 @@ describe("a remote cluster", () => {
     const objects = parseAllDocuments(read("deploy/remote/rbac.yaml")).map((document) => document.toJSON());
     const rules = objects.filter(({ kind }) => /Role$/.test(kind)).flatMap((role) => role.rules);
     expect(rules).toEqual([
-      { apiGroups: [""], resources: ["nodes"], verbs: ["get", "list", "watch"] },
+      { apiGroups: [""], resources: ["nodes"], verbs: ["list", "watch"] },
       {
         apiGroups: ["kilo.squat.ai"],
         resources: ["peers"],
-        verbs: ["get", "list", "watch", "create", "update", "patch", "delete"],
+        verbs: ["list", "watch", "create", "update", "delete"],
       },
     ]);
     const subjects = objects.flatMap((object) => object.subjects ?? []);

@@ -88,6 +88,7 @@ describe("the metrics of a running operator", () => {
       expect(shown.value("kilo_clustermesh_cluster_known", { cluster: name, reason: "" })).toBe(1);
       expect(shown.value("kilo_clustermesh_lists_total", { cluster: name, resource: "nodes" })).toBe(1);
     }
+    expect(shown.value("kilo_clustermesh_lists_total", { cluster: "cluster-a", resource: "secrets" })).toBe(2);
     expect(shown.value("kilo_clustermesh_leader")).toBe(1);
     expect(shown.value("kilo_clustermesh_mesh_ready", { mesh: "kilo-system/my-mesh" })).toBe(1);
     expect(sumOf(shown, "kilo_clustermesh_entry_known", { mesh: "kilo-system/my-mesh" })).toBe(3);

@@ -29,6 +29,15 @@ describe("a ClusterMesh", () => {
     expect(record.mesh.entries[1]?.reach).toEqual({ name: "s", key: "kubeconfig" });
   });
 
+  it("of both forms says which fields do not count", () => {
+    const record = readMesh(
+      withEntry(1, { allowedNetworks: ["10.2.0.0/16", "10.200.2.0/24"], serviceCIDR: "10.9.0.0/16" }),
+    );
+    if (record.state === "refused") throw new Error(JSON.stringify(record.problems));
+    expect(record.mesh.entries[1]?.ignoredFields).toEqual(["podCIDRs", "wireguardCIDR", "serviceCIDR"]);
+    expect(record.mesh.entries[0]).not.toHaveProperty("ignoredFields");
+  });
+
   it("is refused with every problem at once", () => {
     const object = withEntry(1, { name: "c1", local: true, podCIDRs: ["10.2.0.0/99"], serviceCIDR: "nonsense" });
     expect(problemsOf(object)).toEqual([

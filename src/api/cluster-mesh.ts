@@ -158,15 +158,19 @@ function readEntry(entry: ClusterMeshEntry, field: string, problems: MeshProblem
   const reach = entry.local ? "local" : entry.kubeconfigSecretRef;
   if (!reach) problems.push({ field, message: "needs local: true or a kubeconfigSecretRef" });
   if (!reach || !networks) return undefined;
+  const ignoredFields = entry.allowedNetworks ? typedFields.filter((name) => entry[name] !== undefined) : [];
   return {
     name: clusterName(entry.name),
     reach,
     networks,
+    ...(ignoredFields.length > 0 && { ignoredFields }),
     wireguardPort: entry.wireguardPort,
     keepaliveSeconds: entry.persistentKeepalive ?? 0,
     endpointDiscovery: entry.endpointDiscovery ?? "Auto",
   };
 }
+
+const typedFields = ["podCIDRs", "wireguardCIDR", "serviceCIDR", "additionalCIDRs"] as const;
 
 /** An entry with both forms is read as the flat one. */
 function readNetworks(entry: ClusterMeshEntry, field: string, problems: MeshProblem[]): Networks | undefined {

@@ -42,6 +42,7 @@ const printerColumns = [
   { name: "Clusters", type: "string", jsonPath: ".status.summary.clusters" },
   { name: "Peers", type: "integer", jsonPath: ".status.summary.peers" },
   { name: "Skipped", type: "integer", jsonPath: ".status.summary.skipped" },
+  { name: "Links", type: "string", jsonPath: ".status.summary.links" },
   { name: "Reason", type: "string", priority: 1, jsonPath: ".status.conditions[?(@.type=='Ready')].reason" },
   { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
 ];

@@ -79,21 +79,40 @@ type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReado
 export type ClusterMeshSpec = DeepReadonly<z.output<typeof clusterMeshSpec>>;
 export type ClusterMeshEntry = ClusterMeshSpec["clusters"][number];
 
-const skipped = z.object({
+/** What the operator came to write later is optional: a status of an earlier one must stay valid. */
+const reasonRow = z.object({
   reason: z.string(),
   count: z.int(),
-  examples: z.array(z.string()).optional(),
+  examples: z.array(z.string()).optional().describe("At most five."),
 });
+
+const links = z
+  .object({
+    up: z.int().describe("Pairs in which a node of the other cluster reports a handshake."),
+    expected: z.int().describe("Pairs in which the node has a Peer in the other cluster."),
+  })
+  .describe(
+    "Pairs of a node of this cluster and another cluster. A handshake counts since Kilo last reset the device there, " +
+      "which it does when a Peer changes: up falls then, and rises with the next handshake, within a minute or two of " +
+      "traffic. Where nobody sends and no node has a keepalive, none is needed and none is reported.",
+  );
 
 const clusterStatus = z.object({
   name: z.string(),
   state: z.string().optional().describe("Known or Unknown."),
-  reason: z.string().optional(),
-  message: z.string().optional(),
+  reason: z.string().optional().describe("Why it is unknown."),
+  message: z.string().optional().describe("What to do next."),
   nodes: z.int().optional(),
   registeredPeers: z.int().describe("Nodes of this cluster whose Peer exists in every other known cluster."),
   skippedNodes: z.int(),
-  skipped: z.array(skipped).optional(),
+  links: links.optional(),
+  credentialExpiresAt: z
+    .string()
+    .optional()
+    .meta({ format: "date-time" })
+    .describe("When the token or client certificate in the Secret ends, where it says so."),
+  skipped: z.array(reasonRow).optional().describe("Why nodes are not peered."),
+  notes: z.array(reasonRow).optional().describe("What works, but not as declared."),
 });
 
 const condition = z.object({
@@ -108,10 +127,19 @@ const condition = z.object({
 export const clusterMeshStatus = z.object({
   observedGeneration: z.int().optional(),
   summary: z
-    .object({ clusters: z.string(), peers: z.int(), skipped: z.int() })
+    .object({
+      clusters: z.string().describe("Known ones of all."),
+      peers: z.int(),
+      skipped: z.int(),
+      links: z.string().optional().describe("Up ones of those expected."),
+    })
     .optional()
     .describe("What `kubectl get` shows."),
-  clusters: z.array(clusterStatus).optional(),
+  clusters: z
+    .array(clusterStatus)
+    .optional()
+    .describe("The status stays below 64 KiB: examples, messages and reasons go first, then the last clusters."),
+  clustersLeftOut: z.int().optional().describe("Clusters that had no place above. The summary counts them."),
   ledger: z
     .array(z.object({ cluster: z.string(), kubeconfigSecretRef: secretRef.optional() }))
     .optional()

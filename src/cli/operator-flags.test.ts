@@ -30,6 +30,7 @@ describe("without a flag", () => {
   it("the operator serves probes, no metrics, leads without a lease and limits nobody", () => {
     expect(read([]).config).toEqual({
       instance: "",
+      installCrd: true,
       leaderElection: false,
       allow: new Set(),
       allowedCidrs: [],
@@ -113,6 +114,7 @@ describe("the environment", () => {
       KILO_CLUSTERMESH_LEADER_ELECT: "true",
       KILO_CLUSTERMESH_NAMESPACE: "there",
       KILO_CLUSTERMESH_INSTANCE: "east",
+      KILO_CLUSTERMESH_INSTALL_CRD: "false",
       KILO_CLUSTERMESH_KUBECONFIG_ALLOW: "proxy",
       KILO_CLUSTERMESH_ALLOWED_CIDR: "10.0.0.0/8,192.168.0.0/16",
       KILO_CLUSTERMESH_LOCAL_NAMESPACES: "kilo-system",
@@ -126,6 +128,7 @@ describe("the environment", () => {
     expect(config).toMatchObject({
       leaderElection: { namespace: "there" },
       instance: "east",
+      installCrd: false,
       allow: new Set(["proxy"]),
       localNamespaces: new Set(["kilo-system"]),
       legacyOrphans: "report",

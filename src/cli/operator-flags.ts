@@ -18,6 +18,7 @@ export interface OperatorFlags {
   readonly leaderElect: boolean;
   readonly namespace?: string;
   readonly instance: string;
+  readonly installCrd: boolean;
   readonly logLevel?: LogLevel;
   readonly zapLogLevel?: LogLevel;
   readonly kubeconfigAllow: OperatorConfig["allow"];
@@ -124,6 +125,7 @@ function permissionOptions(): Option[] {
 
 function behaviourOptions(): Option[] {
   return [
+    flag("--install-crd", "write the definition of ClusterMesh; if false, wait for it to be there").default(true),
     new Option("--legacy-orphans <what>", "what to do with the Go operator's Peers that belong to no mesh")
       .choices(["delete", "report"])
       .default("delete"),

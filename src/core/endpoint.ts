@@ -46,3 +46,8 @@ function isDnsName(text: string): boolean {
     text.split(".").every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label))
   );
 }
+
+/** An address that nobody has: a Peer without any endpoint would hide changes of other Peers from Kilo. */
+export function nowhereAt(port: number): Endpoint {
+  return { host: { ip: "192.0.2.1" }, port };
+}

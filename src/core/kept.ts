@@ -68,6 +68,11 @@ interface Question {
   readonly sources: readonly JudgedSource[];
 }
 
+/** True when the Peer would stay if no node wanted it now. */
+export function isKept(question: Question): boolean {
+  return whyKept(question) !== undefined;
+}
+
 function whyKept({ world, target, held, sources }: Question): Why | undefined {
   if (held.owners.some((owner) => world.refused.has(owner)))
     return { reason: "MeshNotAccepted", routes: allowedRoutes(held, world) };

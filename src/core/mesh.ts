@@ -22,6 +22,8 @@ export interface MeshEntry {
   readonly name: ClusterName;
   readonly reach: "local" | SecretRef;
   readonly networks: Networks;
+  /** Fields of the other form that were given too and do not count. */
+  readonly ignoredFields?: readonly string[];
   readonly wireguardPort: number;
   readonly keepaliveSeconds: number;
   /** Whether what other clusters observe may replace what the node says of itself. */
@@ -50,6 +52,11 @@ export interface MeshProblem {
 /** The Peer keepalive of every entry is the mesh's largest: one roaming side is enough to need it. */
 export function meshKeepaliveSeconds(mesh: Mesh): number {
   return Math.max(0, ...mesh.entries.map((entry) => entry.keepaliveSeconds));
+}
+
+/** Of two meshes that want the same, the one with the smaller rank has it: older first, then by name. */
+export function rankOf({ createdAt, id }: Mesh): string {
+  return `${createdAt} ${id}`;
 }
 
 /** Where a node's pod CIDR has to lie. */

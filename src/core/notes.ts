@@ -1,5 +1,8 @@
-import type { ClusterName, MeshId } from "./ids.ts";
+import { sameEndpoint } from "./endpoint.ts";
+import type { ClusterName, ConnectionId, MeshId } from "./ids.ts";
 import type { NoteReason } from "./reasons.ts";
+import type { Candidate } from "./render.ts";
+import type { ConnectedMesh, World } from "./world.ts";
 
 /** Something that works, but not as declared: told to the meshes it concerns, about one of their clusters. */
 export interface Note {
@@ -9,4 +12,78 @@ export interface Note {
   readonly reason: NoteReason;
   /** What exactly: a node, a route, a Peer. */
   readonly subject: string;
+}
+
+/** Two meshes want one node and say different things of it: told to both, each under its own name of the cluster. */
+export function conflictNotes(candidates: readonly Candidate[]): Note[] {
+  const [one] = candidates;
+  if (candidates.every(({ mesh, rank }) => mesh === one?.mesh && rank === one.rank)) return [];
+  const wishes = new Map<string, Candidate[]>();
+  for (const wish of candidates) {
+    const node = `${wish.publicKey} ${wish.cluster} ${wish.node}`;
+    wishes.set(node, [...(wishes.get(node) ?? []), wish]);
+  }
+  return [...wishes.values()].flatMap((ofNode) => {
+    const fields = ofNode.length > 1 ? disputed(ofNode) : [];
+    if (fields.length === 0) return [];
+    return ofNode.map(({ owners, source, node }): Note => {
+      return { owners, source, reason: "EntryConflict", subject: `${node}: ${fields.join(", ")}` };
+    });
+  });
+}
+
+/** The fields of the spec in which the meshes differ; one mesh does not differ with itself. */
+function disputed([first, ...others]: readonly Candidate[]): string[] {
+  if (!first) return [];
+  const rivals = others.filter(({ owners }) => !owners.some((owner) => first.owners.includes(owner)));
+  return [
+    ...(rivals.some(({ pinned }) => pinned !== first.pinned) ? ["endpointDiscovery"] : []),
+    ...(rivals.some(({ endpoint }) => !sameEndpoint(endpoint, first.endpoint)) ? ["wireguardPort"] : []),
+    ...(rivals.some(({ keepaliveSeconds }) => keepaliveSeconds !== first.keepaliveSeconds)
+      ? ["persistentKeepalive"]
+      : []),
+  ];
+}
+
+/** What the spec of a mesh and the way to its clusters say by themselves, whatever a plan knows. */
+export function entryNotes({ meshes }: World, connected: ConnectedMesh): Note[] {
+  return connected.mesh.entries.flatMap(({ name, ignoredFields = [] }) => {
+    const note = (reason: NoteReason, subject: string): Note => ({
+      owners: [connected.mesh.id],
+      source: name,
+      reason,
+      subject,
+    });
+    const other = otherListing(meshes, connected, name);
+    return [
+      ...(other === undefined ? [] : [note("ClusterListedTwice", other)]),
+      ...(ignoredFields.length > 0 ? [note("BothForms", ignoredFields.join(", "))] : []),
+    ];
+  });
+}
+
+/** What else leads to the cluster of an entry: an earlier entry of the mesh, or what another mesh uses. */
+function otherListing(
+  meshes: readonly ConnectedMesh[],
+  connected: ConnectedMesh,
+  name: ClusterName,
+): string | undefined {
+  const id = leadsTo(connected, name);
+  if (id === undefined) return undefined;
+  const [first] = [...connected.connections.keys()].filter((entry) => leadsTo(connected, entry) === id);
+  if (first !== undefined && first !== name) return first;
+  const isShared = connected.spokenFor?.has(name) && meshes.some((other) => speaks(other, id));
+  return isShared ? "another mesh" : undefined;
+}
+
+/** True when one of its own Secrets, or `local`, is the connection that speaks. */
+function speaks({ connections, spokenFor }: ConnectedMesh, id: ConnectionId): boolean {
+  return [...connections].some(
+    ([name, connection]) => connection.state === "connected" && connection.id === id && !spokenFor?.has(name),
+  );
+}
+
+function leadsTo({ connections }: ConnectedMesh, name: ClusterName): ConnectionId | undefined {
+  const connection = connections.get(name);
+  return connection?.state === "connected" ? connection.id : undefined;
 }

@@ -5,11 +5,13 @@ import { hostText } from "./endpoint.ts";
 import type { ConnectionId } from "./ids.ts";
 import { type JudgedSource, judgeSources } from "./judge.ts";
 import { type KeptPeer, keptPeers, silentOwners } from "./kept.ts";
+import { settleKeys } from "./keys.ts";
 import { replacedNotes } from "./leave.ts";
 import { chooseNames } from "./names.ts";
 import type { SkippedNode } from "./node.ts";
 import { conflictNotes, type Note } from "./notes.ts";
 import { type HeldPeer, mergeByPublicKey, type Peer, routesOf, uniqueRoutes } from "./peer.ts";
+import { promisedTo } from "./promised.ts";
 import { mayRoute, protectionOf } from "./protect.ts";
 import { aggregate, type Ranges, rangesOf } from "./ranges.ts";
 import { settleReach } from "./reach.ts";
@@ -64,12 +66,13 @@ export function planTarget(world: World, target: ConnectionId): Plan {
   const ours = held.filter(({ instance }) => instance === world.instance);
   const foreign = held.filter(({ instance }) => instance !== world.instance);
   const { heldByKey, doubled } = survivors(ours);
-  const sources = judgeSources(world, target, heldByKey);
+  const judged = judgeSources(world, target, heldByKey);
+  const { sources, refused: keyless } = settleKeys({ world, target, sources: judged, heldByKey });
   const kept = keptPeers({ world, target, ours, sources });
-  const servers = serversOf(world);
-  const rendered = sources.flatMap((source) => renderSource(source, { ...world, servers, heldByKey, kept }));
+  const context = { ...world, servers: serversOf(world), promised: promisedTo(judged), heldByKey, kept };
+  const rendered = sources.flatMap((source) => renderSource(source, context));
   const { free, taken, rivalled } = splitTaken(mergeByPublicKey(rendered), foreign, heldByKey);
-  const reached = settleReach({ candidates: free, heldByKey, view, resolved: world.resolved });
+  const reached = settleReach({ candidates: free, view, ...context });
   const carried = reached.reachable.map((peer) => withSilentOwners(peer, world, { heldByKey, sources }));
   const { peers, refused } = settleRoutes({ world, target, candidates: carried, foreign, kept, heldByKey });
   const named = chooseNames({ ...world, wanted: peers, held, heldByKey, kept });
@@ -82,7 +85,7 @@ export function planTarget(world: World, target: ConnectionId): Plan {
     ours,
     peers: marked,
     kept,
-    taken,
+    taken: [...taken, ...keyless.flatMap((source) => renderSource(source, context))],
     rivalled,
     unresolved: reached.unresolved,
     refused,
@@ -94,7 +97,7 @@ export function planTarget(world: World, target: ConnectionId): Plan {
       ...conflictNotes(rendered),
     ],
     ...(reached.afterMs !== undefined && { afterMs: reached.afterMs }),
-    sources: sources.map(sourcePlan),
+    sources: judged.map(sourcePlan),
   };
 }
 

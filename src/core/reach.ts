@@ -1,8 +1,9 @@
 import type { Cidr } from "./cidr.ts";
-import { type Endpoint, endpointText, sameEndpoint } from "./endpoint.ts";
+import { type Endpoint, endpointText, nowhereAt, sameEndpoint } from "./endpoint.ts";
 import { type Moving, moveText, nextMove, takeTurns } from "./move.ts";
 import type { Note } from "./notes.ts";
 import type { HeldPeer } from "./peer.ts";
+import { endpointTrespasses, type Promised, tunnelsAround } from "./promised.ts";
 import type { Candidate } from "./render.ts";
 import { addressOf, isRouted, type Sight, sightOf } from "./sight.ts";
 import type { ClusterView } from "./world.ts";
@@ -14,6 +15,7 @@ export interface ReachInput {
   readonly view: ClusterView | undefined;
   /** The addresses of the names that could be resolved. */
   readonly resolved: ReadonlyMap<string, readonly string[]>;
+  readonly promised: readonly Promised[];
 }
 
 export interface Reached {
@@ -26,8 +28,6 @@ export interface Reached {
   readonly afterMs?: number;
 }
 
-/** An address that nobody has: a Peer without any endpoint would hide changes of other Peers from Kilo. */
-const nowhere = "192.0.2.1";
 /** What lets Kilo follow a node that turns up somewhere else. */
 export const roamingKeepaliveSeconds = 25;
 /** With a keepalive Kilo follows a node by itself, so we write after it at most so often. */
@@ -37,15 +37,18 @@ const saidNothing = "none";
 
 /** Settles where each Peer is to be reached in this target. Nothing of one target leaks into another. */
 export function settleReach(input: ReachInput): Reached {
-  const { candidates, heldByKey, view, resolved } = input;
-  const routes = candidates.flatMap((candidate) => candidate.routes);
-  const sights = candidates.map((candidate) =>
-    sightOf(candidate, { held: heldByKey.get(candidate.publicKey), routes, view, resolved }),
-  );
+  const { heldByKey, view, resolved } = input;
+  const candidates = input.candidates.map((candidate) => grounded(candidate, input));
+  const tunnels = tunnelsAround(input.promised, candidates);
+  const routesFor = ({ cluster }: Candidate): readonly Cidr[] => tunnels.get(cluster) ?? [];
+  const sights = candidates.map((candidate) => {
+    const held = heldByKey.get(candidate.publicKey);
+    return sightOf(candidate, { held, routes: routesFor(candidate), view, resolved });
+  });
   const movings = takeTurns(sights.map((sight) => movingOf(sight, view)));
   const placed = sights.flatMap((sight, index) => {
     const moving = movings[index];
-    return moving ? [movingPlace(sight, moving)] : (settledPlace(sight, routes, input) ?? []);
+    return moving ? [movingPlace(sight, moving)] : (settledPlace(sight, routesFor(sight.candidate), input) ?? []);
   });
   const waits = placed.flatMap(({ afterMs }) => afterMs ?? []);
   return {
@@ -54,6 +57,15 @@ export function settleReach(input: ReachInput): Reached {
     notes: placed.flatMap(({ note }) => note ?? []),
     ...(waits.length > 0 && { afterMs: Math.min(...waits) }),
   };
+}
+
+/** An endpoint in another cluster's networks would keep their routes out: such a node has to come to us first. */
+function grounded(candidate: Candidate, { promised, heldByKey, resolved }: ReachInput): Candidate {
+  const held = heldByKey.get(candidate.publicKey)?.endpoint;
+  const address = addressOf(candidate.endpoint, held, resolved);
+  if (!address || sameEndpoint(address, held) || !endpointTrespasses(promised, candidate.cluster, address))
+    return candidate;
+  return { ...candidate, endpoint: nowhereAt(address.port), roams: true };
 }
 
 interface Placed {
@@ -136,7 +148,7 @@ function metPlace({ held, said, seen, present }: Sight, view: ClusterView | unde
 function standIn({ candidate, held }: Sight, routes: readonly Cidr[], resolved: ReachInput["resolved"]) {
   if (!candidate.roams) return undefined;
   const address = addressOf(candidate.endpoint, held?.endpoint, resolved);
-  return address && isRouted(address, routes) ? { host: { ip: nowhere }, port: address.port } : address;
+  return address && isRouted(address, routes) ? nowhereAt(address.port) : address;
 }
 
 /** A node that has fallen silent may say the same again: that is no news. */

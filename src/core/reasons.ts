@@ -115,7 +115,7 @@ export const conditionReasons = {
   NodesSkipped: { waits: false, hint: "status.clusters[].skipped says why these nodes are not peered." },
   KeyTaken: {
     waits: false,
-    hint: "A Peer that is not ours has this key; delete that one if the mesh is to have it.",
+    hint: "A Peer that is not ours has this key; delete it, or annotate it with kilo-clustermesh.io/adopt=true.",
   },
   EndpointUnresolved: { waits: true, hint: "The name of the node's endpoint does not resolve; correct it or the DNS." },
   ClaimHeld: { waits: false, hint: "Somebody else has this route already; one of the two has to give it up." },

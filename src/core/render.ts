@@ -3,9 +3,10 @@ import type { Cidr } from "./cidr.ts";
 import { type ConnectionId, peerName } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import type { KeptPeer } from "./kept.ts";
-import { declaredNetworks, meshKeepaliveSeconds } from "./mesh.ts";
+import { declaredNetworks, meshKeepaliveSeconds, rankOf } from "./mesh.ts";
 import { type MeshNode, ownRoutes } from "./node.ts";
 import { type HeldPeer, type Peer, routesOf, uniqueRoutes } from "./peer.ts";
+import { type Promised, trespasses } from "./promised.ts";
 import { type Ranges, rangesOf } from "./ranges.ts";
 
 /** A wanted Peer before its routes are settled against those of others. */
@@ -23,6 +24,7 @@ export interface RenderContext {
   readonly heldByKey: ReadonlyMap<string, HeldPeer>;
   readonly kept: readonly KeptPeer[];
   readonly servers: Ranges;
+  readonly promised: readonly Promised[];
   readonly digest: (text: string) => string;
 }
 
@@ -38,8 +40,11 @@ function renderNode(source: JudgedSource, node: MeshNode, context: NodeContext):
   const { mesh } = source.connected;
   const clusterWide = context.carries ? clusterWideOf(source) : [];
   const withheld = withheldFrom(source, node, context);
-  const own = ownRoutes(node).filter((route) => !withheld.includes(route));
+  const cluster = source.connection ?? ("" as ConnectionId);
+  const own = ownOf(node, cluster, context).filter((route) => !withheld.includes(route));
   return {
+    cluster,
+    rank: rankOf(mesh),
     name: peerName({ mesh: mesh.name, source: source.source, node: node.name }, context.digest),
     publicKey: node.publicKey,
     endpoint: node.endpoint,
@@ -56,8 +61,6 @@ function renderNode(source: JudgedSource, node: MeshNode, context: NodeContext):
     source: source.source,
     node: node.name,
     owners: [mesh.id],
-    cluster: source.connection ?? ("" as ConnectionId),
-    rank: `${mesh.createdAt} ${mesh.id}`,
   };
 }
 
@@ -71,4 +74,12 @@ function withheldFrom({ entry }: JudgedSource, node: MeshNode, { servers, heldBy
   const declared = rangesOf(declaredNetworks(entry));
   const held = routesOf(heldByKey.get(node.publicKey));
   return suspects.filter((route) => !declared.covers(route) && !held.covers(route));
+}
+
+/** The node's routes but those that are another cluster's. */
+function ownOf(node: MeshNode, cluster: ConnectionId, { promised, heldByKey }: NodeContext): Cidr[] {
+  const suspects = ownRoutes(node).filter((route) => trespasses(promised, cluster, route));
+  if (suspects.length === 0) return ownRoutes(node);
+  const held = routesOf(heldByKey.get(node.publicKey));
+  return ownRoutes(node).filter((route) => !suspects.includes(route) || held.covers(route));
 }

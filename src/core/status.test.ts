@@ -14,6 +14,7 @@ import {
 import { mergeConditions } from "./conditions.ts";
 import { meshId, type PeerName } from "./ids.ts";
 import { planTarget } from "./plan.ts";
+import { unknownReasons } from "./reasons.ts";
 import { meshStatus, type TargetReport } from "./status.ts";
 import type { ClusterView, World } from "./world.ts";
 
@@ -44,7 +45,7 @@ function synced(
     pending: change.pending ?? 0,
   });
   const reports = new Map([1, 2].map((target) => [conn(target), report(target)]));
-  return meshStatus({ world, connected: connected(mesh), reports });
+  return meshStatus({ world, connected: connected(mesh), reports, ledger: [], nowMs: 0 });
 }
 
 const ready = (status: ReturnType<typeof synced>) => status.conditions.find(({ type }) => type === "Ready");
@@ -61,7 +62,8 @@ describe("the status of a mesh", () => {
 
   it("is not ready while a cluster is unknown, and says which and why", () => {
     const status = synced({ two: { nodes: unknown } });
-    expect(ready(status)).toMatchObject({ status: "False", reason: "ClustersUnknown", message: "c2: Unreachable" });
+    expect(ready(status)).toMatchObject({ status: "False", reason: "ClustersUnknown" });
+    expect(ready(status)?.message).toBe(`c2: Unreachable. ${unknownReasons.Unreachable.hint}`);
     expect(status.clusters[1]).toMatchObject({ state: "Unknown", reason: "Unreachable" });
   });
 
@@ -93,7 +95,8 @@ describe("the status of a mesh", () => {
     const world = aWorld({ meshes: [mesh], views: [aView([aNode(1, 0)]), aView([aNode(2, 0)])] });
     const stale = { spec: {}, plan: planTarget(world, conn(1)), refusals: [], pending: 0 };
     const reports = new Map([1, 2].map((target) => [conn(target), stale]));
-    expect(ready(meshStatus({ world, connected: connected(mesh), reports }))).toMatchObject({ reason: "Syncing" });
+    const status = meshStatus({ world, connected: connected(mesh), reports, ledger: [], nowMs: 0 });
+    expect(ready(status)).toMatchObject({ reason: "Syncing" });
   });
 
   it("names the reason of skipped nodes, with examples", () => {

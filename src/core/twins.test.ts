@@ -18,6 +18,7 @@ describe("two connections to one cluster", () => {
       conn(2),
       conn(2),
     ]);
+    expect([...(spoken?.spokenFor ?? [])]).toEqual([["c3", conn(3)]]);
   });
 
   it("leave meshes as they are where there are none", () => {

@@ -40,6 +40,8 @@ export interface ClusterView {
   readonly absenceProven: boolean;
   /** When the credential that leads there ends, in milliseconds since 1970; absent where it does not say. */
   readonly credentialEndsAtMs?: number;
+  /** For how long it was given, where it says so. */
+  readonly credentialLifetimeMs?: number;
 }
 
 export type EntryConnection =

@@ -14,6 +14,13 @@ describe("a token", () => {
     });
   });
 
+  it("says for how long it was given when it says since when", () => {
+    expect(credentialExpiry({ token: aToken({ iat: 1_900_000_000, exp: 1_900_003_600 }) })).toMatchObject({
+      lifetimeMs: 3_600_000,
+    });
+    expect(credentialExpiry({ token: aToken({ iat: 2, exp: 1 }) })).toEqual({ kind: "token", atMs: 1000 });
+  });
+
   it.each<[string, string]>([
     ["is opaque", "s3cr3t"],
     ["has no exp", aToken({ sub: "me" })],
@@ -51,7 +58,8 @@ describe("a client certificate", () => {
 
   it("ends when it is no longer valid", () => {
     const { certPem } = certificates.client;
-    expect(credentialExpiry({ certPem })).toEqual({ kind: "certificate", atMs: Date.parse("2100-01-01T00:00:00Z") });
+    const end = { kind: "certificate", atMs: Date.parse("2100-01-01T00:00:00Z") };
+    expect(credentialExpiry({ certPem })).toMatchObject(end);
   });
 
   it("beside a token counts only when it ends first", () => {

@@ -6,6 +6,8 @@ export interface CredentialExpiry {
   readonly kind: "certificate" | "token";
   /** Milliseconds since 1970. */
   readonly atMs: number;
+  /** For how long it was given, where it says since when it is good. */
+  readonly lifetimeMs?: number;
 }
 
 type Credential = Pick<ConnectionConfig, "certPem" | "token">;
@@ -14,29 +16,41 @@ const latestMs = 8.64e15;
 
 /** The earliest end of the client certificate and the token; undefined where neither says. Nothing is verified. */
 export function credentialExpiry({ certPem, token }: Credential): CredentialExpiry | undefined {
-  const certificate = ends("certificate", certPem === undefined ? undefined : certificateEndMs(certPem));
-  const jwt = ends("token", typeof token === "string" ? tokenEndMs(token) : undefined);
+  const certificate = ends("certificate", certPem === undefined ? undefined : certificateSpan(certPem));
+  const jwt = ends("token", typeof token === "string" ? tokenSpan(token) : undefined);
   if (!certificate || !jwt) return certificate ?? jwt;
   return certificate.atMs <= jwt.atMs ? certificate : jwt;
 }
 
-function ends(kind: CredentialExpiry["kind"], atMs: number | undefined): CredentialExpiry | undefined {
-  return atMs !== undefined && Math.abs(atMs) <= latestMs ? { kind, atMs } : undefined;
+/** From when to when it is good, in milliseconds since 1970. */
+interface Span {
+  readonly fromMs?: number | undefined;
+  readonly toMs: number;
+}
+
+function ends(kind: CredentialExpiry["kind"], span: Span | undefined): CredentialExpiry | undefined {
+  if (!span || !(Math.abs(span.toMs) <= latestMs)) return undefined;
+  const lifetimeMs = span.fromMs === undefined ? Number.NaN : span.toMs - span.fromMs;
+  return lifetimeMs > 0 ? { kind, atMs: span.toMs, lifetimeMs } : { kind, atMs: span.toMs };
 }
 
 /** Of the first certificate: the others are its issuers. */
-function certificateEndMs(pem: string): number | undefined {
-  return attempt(() => new X509Certificate(pem).validToDate.getTime());
+function certificateSpan(pem: string): Span | undefined {
+  return attempt(() => {
+    const { validFromDate, validToDate } = new X509Certificate(pem);
+    return { fromMs: validFromDate.getTime(), toMs: validToDate.getTime() };
+  });
 }
 
-/** The `exp` of a JSON Web Token. Most bearer tokens are one; those that are not are opaque. */
-function tokenEndMs(token: string): number | undefined {
+/** The `iat` and `exp` of a JSON Web Token. Most bearer tokens are one; those that are not are opaque. */
+function tokenSpan(token: string): Span | undefined {
   const parts = token.split(".");
   const [, payload] = parts;
   if (parts.length !== 3 || payload === undefined) return undefined;
   const claims = attempt((): unknown => JSON.parse(Buffer.from(payload, "base64url").toString("utf8")));
-  const exp = typeof claims === "object" && claims !== null && "exp" in claims ? claims.exp : undefined;
-  return typeof exp === "number" ? exp * 1000 : undefined;
+  const { iat, exp } = typeof claims === "object" && claims !== null ? (claims as Record<string, unknown>) : {};
+  if (typeof exp !== "number") return undefined;
+  return { fromMs: typeof iat === "number" ? iat * 1000 : undefined, toMs: exp * 1000 };
 }
 
 /** What goes wrong is told to nobody: the error may quote the credential. */

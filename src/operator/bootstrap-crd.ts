@@ -1,3 +1,4 @@
+import { clusterMeshes } from "../api/cluster-mesh.ts";
 import { type CrdObject, clusterMeshCrd, conforms, customResourceDefinitions, isEstablished } from "../api/crd.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/errors.ts";
@@ -51,5 +52,29 @@ async function established(ports: BootstrapPorts, wanted: CrdObject): Promise<vo
     if (live && isEstablished(live)) return;
     if (ports.clock.now() > giveUpAt) throw new Error(`${wanted.metadata.name} is not served after 30 s`);
     await ports.clock.sleep(pollMs, ports.signal);
+  }
+}
+
+const lookAgainMs = 5000;
+
+/** Waits until somebody else has made the API server serve ClusterMesh. Asks with the right to list meshes alone. */
+export async function awaitCrd(ports: BootstrapPorts): Promise<void> {
+  const definition = clusterMeshCrd().metadata.name;
+  for (let isTold = false; !(await isServed(ports)); isTold = true) {
+    if (!isTold) ports.log.warn("definition missing", { definition, todo });
+    await ports.clock.sleep(lookAgainMs, ports.signal);
+  }
+}
+
+const todo =
+  "apply crd/clustermeshes.yaml of the chart, or let the operator install it: crd.install=operator, --install-crd=true";
+
+async function isServed({ client, signal }: BootstrapPorts): Promise<boolean> {
+  try {
+    await client.list(clusterMeshes, { limit: 1, signal });
+    return true;
+  } catch (error) {
+    if (isKubeError(error, "not-found")) return false;
+    throw error;
   }
 }

@@ -6,6 +6,8 @@ import type { ListenAddress } from "../runtime/http-server.ts";
 export interface OperatorConfig {
   /** Marks this operator's Peers. Empty: made from the UID of the local kube-system namespace. */
   readonly instance: string;
+  /** Write the definition of ClusterMesh. Otherwise somebody else does, and no right on definitions is used. */
+  readonly installCrd: boolean;
   readonly leaderElection: false | { readonly namespace: string; readonly identity: string };
   /** What kubeconfigs in Secrets may do beyond the ordinary. */
   readonly allow: ReadonlySet<KubeconfigLicence>;
@@ -30,6 +32,7 @@ export interface MetricsServing {
 /** An operator for which nobody has set anything. */
 export const defaultConfig: OperatorConfig = {
   instance: "",
+  installCrd: true,
   leaderElection: false,
   allow: new Set(),
   allowedCidrs: [],

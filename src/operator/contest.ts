@@ -74,5 +74,6 @@ const wishOf = ({ publicKey, endpoint, routes, keepaliveSeconds, owners }: Peer)
 
 function refusalOf(change: PeerChange): Refusal {
   const { name, owners } = "peer" in change ? change.peer : change.held;
-  return { peer: name, owners, text: `${change.action} ${name}: Contested, somebody else keeps undoing it` };
+  const text = `${change.action} ${name}: Contested, somebody else keeps undoing it`;
+  return { peer: name, owners, text, reason: "Contested" };
 }

@@ -3,7 +3,7 @@ import { type ConnectionId, localConnection } from "../core/ids.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { namespaces } from "../kube/resource.ts";
 import { startInOrder } from "../runtime/lifecycle.ts";
-import { bootstrapCrd } from "./bootstrap-crd.ts";
+import { awaitCrd, bootstrapCrd } from "./bootstrap-crd.ts";
 import type { OperatorConfig } from "./config.ts";
 import { countingWrites } from "./count-writes.ts";
 import { gated, type WriteGate } from "./gate.ts";
@@ -24,7 +24,7 @@ export async function lead(
   const mayWrite = (deadlineMs: number): boolean => !signal.aborted && gate.mayWrite(deadlineMs);
   const ports = behind({ mayWrite }, { ...outside, metrics: telemetry.metrics });
   const { client, clock, log } = ports;
-  await bootstrapCrd({ ...ports, signal });
+  await (config.installCrd ? bootstrapCrd : awaitCrd)({ ...ports, signal });
   const instance = config.instance || (await instanceOf(client, signal));
   const operator = new Operator({ ...config, ...ports, instance, policy: config });
   const running = await startInOrder(operator.parts(), { clock, log });

@@ -1,4 +1,11 @@
-import { clusterMeshes, isMeshEdit, isTriggered, type MeshRecord, readMesh } from "../api/cluster-mesh.ts";
+import {
+  type ClusterMeshObject,
+  clusterMeshes,
+  isMeshEdit,
+  isTriggered,
+  type MeshRecord,
+  readMesh,
+} from "../api/cluster-mesh.ts";
 import type { ConnectionId, MeshId } from "../core/ids.ts";
 import { affectedTargets } from "../core/source.ts";
 import type { KubeClient } from "../kube/client.ts";
@@ -18,8 +25,10 @@ import { annotateNodes } from "./annotate-nodes.ts";
 import { applyChanges } from "./apply.ts";
 import { connectClusters, type Topology } from "./connect-clusters.ts";
 import { Contest } from "./contest.ts";
+import { EventLimit } from "./event-limit.ts";
+import { leaveCluster } from "./leave-cluster.ts";
 import { Memory, type MemoryOptions } from "./memory.ts";
-import { leftoversEvent, readyEvent } from "./mesh-events.ts";
+import { eventAbout, leftoversEvent, type MeshEvent } from "./mesh-events.ts";
 import { clusterNames, counting, type OperatorMetrics } from "./operator-metrics.ts";
 import type { OperatorState } from "./operator-state.ts";
 import { patchMesh } from "./patch-mesh.ts";
@@ -31,6 +40,8 @@ import { type TendPorts, tendMesh } from "./tend-mesh.ts";
 export interface OperatorPorts {
   /** The cluster the operator runs in. */
   readonly client: KubeClient;
+  /** The URL of its API server, where it is known. */
+  readonly localServer?: string;
   readonly connect: (id: ConnectionId, config: ConnectionConfig) => KubeClient;
   readonly clock: Clock;
   readonly log: Logger;
@@ -45,26 +56,27 @@ export interface OperatorOptions extends OperatorPorts, MemoryOptions {
 /** Changes of one target within this time become one burst: every burst makes Kilo replace all peers of a device. */
 const coalesceMs = 20;
 const writeBackoff = { firstMs: 200, maxMs: 60_000 };
-const startingMs = 10_000;
 
 /** The composition root: four controllers, and which of them each change wakes. */
 export class Operator {
   readonly #options: OperatorOptions;
   readonly #memory: Memory;
   readonly #events: EventRecorder;
+  readonly #eventLimit: EventLimit;
   readonly #contest: Contest;
   readonly #reactions: Reactions;
   readonly #connects: WorkQueue<"clusters">;
   readonly #targets: WorkQueue<ConnectionId>;
   readonly #nodes: WorkQueue<ConnectionId>;
   readonly #statuses: WorkQueue<MeshId>;
-  readonly #writtenAtMs = new Map<MeshId, number>();
+  readonly #written: TendPorts["written"] = new Map();
   readonly #startedMs: number;
 
   constructor(options: OperatorOptions) {
     const { client, clock, log, metrics } = options;
     this.#options = options;
     this.#startedMs = clock.now();
+    this.#eventLimit = new EventLimit(clock);
     this.#contest = new Contest(clock);
     this.#reactions = new Reactions({ clock, onReaction: (target, ms) => metrics.reacted(target, ms) });
     const reporter = { controller: "kilo-clustermesh.io/operator", instance: options.instance };
@@ -99,7 +111,7 @@ export class Operator {
 
   /** What others may look at while the operator runs. */
   state(): OperatorState {
-    const { meshes, registry, reports } = this.#memory;
+    const { meshes, secrets, registry, reports } = this.#memory;
     return {
       instance: this.#options.instance,
       knowledge: () => meshes.knowledge,
@@ -108,14 +120,14 @@ export class Operator {
       topology: () => this.#memory.topology,
       connections: () => registry.summaries(),
       reports,
-      informers: () => [informerSummary(clusterMeshes, meshes)],
+      informers: () => [informerSummary(clusterMeshes, meshes), secrets.summary()],
       queues: {
         "connect-clusters": this.#connects,
         "sync-target": this.#targets,
         "annotate-nodes": this.#nodes,
         "tend-mesh": this.#statuses,
       },
-      eventsDropped: () => this.#events.dropped,
+      eventsDropped: () => this.#events.dropped + this.#eventLimit.heldBack,
     };
   }
 
@@ -133,10 +145,15 @@ export class Operator {
   }
 
   #connect(): Promise<Outcome> {
-    const { secrets, registry } = this.#memory;
-    const { allow } = this.#options;
-    const meshes = () => this.#memory.meshList();
-    return connectClusters({ meshes, secrets, registry, allow, settle: (topology) => this.#settle(topology) });
+    const { secrets, registry, rotations } = this.#memory;
+    return connectClusters({
+      meshes: () => this.#memory.meshList(),
+      secrets,
+      registry,
+      rotations,
+      allow: this.#options.allow,
+      settle: (topology) => this.#settle(topology),
+    });
   }
 
   async #sync(target: ConnectionId): Promise<Outcome> {
@@ -154,12 +171,23 @@ export class Operator {
         reports.set(id, report);
         this.#wakeMeshesOf(id);
       },
-      wake: (id) => this.#targets.add(id),
+      wake: (id) => {
+        this.#memory.speaksFor(id, target);
+        this.#targets.add(id);
+      },
       resolve: (wanted) => names.follow(wanted),
       proveGhosts: () => meshLists.prove(),
       prove: (source) => registry.get(source)?.proveAbsence(),
     });
-    return syncTarget(target, ports);
+    const outcome = await syncTarget(target, ports);
+    return leaveCluster(target, outcome, {
+      observe: () => this.#memory.worldToPlan(),
+      registry,
+      closed: (id, parting) => {
+        this.#memory.rotations.closed(id, parting);
+        this.#connects.add("clusters");
+      },
+    });
   }
 
   #annotate(cluster: ConnectionId): Promise<Outcome> {
@@ -179,20 +207,24 @@ export class Operator {
       reports: this.#memory.reports,
       ledger: (id) => this.#memory.ledger(id),
       clock,
-      isStarting: () => clock.now() - this.#startedMs < startingMs,
-      writtenAtMs: this.#writtenAtMs,
+      uptimeMs: () => clock.now() - this.#startedMs,
+      written: this.#written,
       patchMeta: (object, metadata) => patchMesh(client, object, { body: { metadata } }),
       patchStatus: (object, status) => patchMesh(client, object, { body: { status }, subresource: "status" }),
-      tell: (object, ready) => {
-        log.info("mesh status", { mesh: readMesh(object).id, reason: ready.reason, message: ready.message });
-        this.#events.record(readyEvent(object, ready));
-      },
+      tell: (object, events) => this.#tell(object, events),
       tellLeftovers: (object, clusters) => {
         log.warn("peers may be left", { mesh: readMesh(object).id, clusters });
         this.#events.record(leftoversEvent(object, clusters));
         metrics.leftovers(readMesh(object).id, clusters);
       },
     };
+  }
+
+  #tell(object: ClusterMeshObject, events: readonly MeshEvent[]): void {
+    const { id } = readMesh(object);
+    for (const { isReady, reason, note } of events)
+      this.#options.log.info(isReady ? "mesh status" : "mesh event", { mesh: id, reason, message: note });
+    for (const event of this.#eventLimit.pass(id, events)) this.#events.record(eventAbout(object, event));
   }
 
   #settle(topology: Topology): void {
@@ -235,5 +267,6 @@ export class Operator {
     if (change !== "node") this.#targets.add(id);
     if (isForOthers) this.#nodes.add(id);
     if (change === "knowledge") this.#wakeMeshesOf(id);
+    if (change === "knowledge" && this.#memory.rotations.isWaiting) this.#connects.add("clusters");
   }
 }

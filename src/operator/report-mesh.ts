@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type ClusterMeshObject, type MeshRecord, renderLedger } from "../api/cluster-mesh.ts";
 import type { ClusterMeshStatus } from "../api/schema.ts";
-import { type Condition, mergeConditions } from "../core/conditions.ts";
 import { type DrainRow, drainState } from "../core/drain.ts";
 import type { ConnectionId, MeshId } from "../core/ids.ts";
 import { isInSpec } from "../core/ledger.ts";
@@ -9,81 +8,101 @@ import { type MeshStatus, meshStatus, refusedStatus, type TargetReport } from ".
 import type { World } from "../core/world.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { done, failed, type Outcome, waiting } from "../runtime/outcome.ts";
+import { eventsBetween, type MeshEvent } from "./mesh-events.ts";
+import { renderStatus, type StatusPatch, statusPatch } from "./render-status.ts";
 
 export interface ReportPorts {
   readonly mesh: (id: MeshId) => MeshRecord | undefined;
   readonly observe: () => World | undefined;
   readonly reports: ReadonlyMap<ConnectionId, TargetReport>;
   readonly clock: Clock;
-  /** True while clusters are still being listed for the first time: what is unknown then is no news. */
-  readonly isStarting: () => boolean;
-  /** When the status of a mesh was last written, on the monotonic clock. */
-  readonly writtenAtMs: Map<MeshId, number>;
+  /** For how long we have been looking: what is unknown at first is no news. */
+  readonly uptimeMs: () => number;
+  /** What was last written to the status of each mesh. */
+  readonly written: Map<MeshId, WrittenStatus>;
   /** A merge patch; returns what was refused. */
-  readonly patchStatus: (object: ClusterMeshObject, status: ClusterMeshStatus) => Promise<Error | undefined>;
+  readonly patchStatus: (object: ClusterMeshObject, status: StatusPatch) => Promise<Error | undefined>;
   /** Where each row of a mesh's ledger leads. */
   readonly ledger: (id: MeshId) => readonly DrainRow[];
-  /** Records that the Ready condition has turned. */
-  readonly tell: (object: ClusterMeshObject, ready: Condition) => void;
+  /** Records what happened. */
+  readonly tell: (object: ClusterMeshObject, events: readonly MeshEvent[]) => void;
+}
+
+export interface WrittenStatus {
+  /** On the monotonic clock. */
+  readonly atMs: number;
+  readonly status: ClusterMeshStatus;
 }
 
 const betweenWritesMs = 10_000;
+/** An older definition drops fields of ours: then the same status would be written for ever. */
+const beforeSameAgainMs = 300_000;
 
-/** One mesh → its status. Nothing is written while nothing changed, and at most one write in ten seconds. */
+/**
+ * One mesh → its status. Nothing is written while nothing changed, and at most one write in ten seconds. Where time alone
+ * will change something, it looks again then.
+ */
 export async function reportMesh(id: MeshId, ports: ReportPorts): Promise<Outcome> {
   const record = ports.mesh(id);
-  const now = record && statusNow(record, ports);
+  const world = ports.observe();
+  const now = record && statusNow(record, world, ports);
   if (!record || !now) return done;
+  const outcome = now.changesInMs === undefined ? done : waiting("a credential ends", now.changesInMs);
   const before = record.object.status ?? {};
-  const status = { ...renderStatus(now, before, ports.clock.date()), ...ledgerNow(record, ports) };
-  if (isDeepStrictEqual(status, before)) return done;
-  if (ports.isStarting() && record.state === "valid" && readyOf(status)?.status !== "True")
-    return waiting("starting", 1000);
-  const waitMs = (ports.writtenAtMs.get(id) ?? Number.NEGATIVE_INFINITY) + betweenWritesMs - ports.clock.now();
+  const ledger = ledgerNow(record, world, ports.ledger(id));
+  const status = renderStatus(now, { before, ledger, at: ports.clock.date() });
+  if (isDeepStrictEqual(status, before)) return outcome;
+  if (isNoNewsYet(record, status, ports)) return waiting("starting", 1000);
+  const waitMs = waitBefore(status, ports.written.get(id)) - ports.clock.now();
   if (waitMs > 0) return waiting("status written recently", waitMs);
-  const failure = await ports.patchStatus(record.object, status);
+  const failure = await ports.patchStatus(record.object, statusPatch(status, before));
   if (failure) return failed(failure);
-  ports.writtenAtMs.set(id, ports.clock.now());
-  const ready = readyOf(status);
-  if (ready && readyOf(before)?.reason !== ready.reason) ports.tell(record.object, ready);
-  return done;
+  ports.written.set(id, { atMs: ports.clock.now(), status });
+  ports.tell(record.object, eventsBetween(before, status));
+  return outcome;
+}
+
+/** So long everything is listed for the first time; a cluster that does not answer may take longer. */
+const startingMs = 10_000;
+const connectingMs = 60_000;
+
+/** A predecessor's word on this very spec stands until we have looked at everything; so does silence. */
+function isNoNewsYet({ id, state, object }: MeshRecord, status: ClusterMeshStatus, ports: ReportPorts): boolean {
+  const uptimeMs = ports.uptimeMs();
+  if (state !== "valid" || uptimeMs >= connectingMs || ports.written.has(id)) return false;
+  const isSaid = object.status?.observedGeneration === status.observedGeneration;
+  return uptimeMs < startingMs ? isSaid || readyOf(status)?.status !== "True" : isSaid && isLooking(status);
+}
+
+function isLooking(status: ClusterMeshStatus): boolean {
+  const isConnecting = ({ reason = "" }): boolean => reason === "Connecting" || reason === "SecretUnknown";
+  return readyOf(status)?.reason === "Syncing" || (status.clusters ?? []).some(isConnecting);
+}
+
+const readyOf = ({ conditions }: ClusterMeshStatus) => conditions?.find(({ type }) => type === "Ready");
+
+/** The moment from which the status may be written. */
+function waitBefore(status: ClusterMeshStatus, last: WrittenStatus | undefined): number {
+  if (!last) return Number.NEGATIVE_INFINITY;
+  return last.atMs + (isDeepStrictEqual(last.status, status) ? beforeSameAgainMs : betweenWritesMs);
 }
 
 /** Rows stay while the spec names them or their cluster may hold Peers. */
-function ledgerNow(record: MeshRecord, ports: ReportPorts): Pick<ClusterMeshStatus, "ledger"> {
-  const world = ports.observe();
+function ledgerNow(
+  record: MeshRecord,
+  world: World | undefined,
+  rows: readonly DrainRow[],
+): NonNullable<ClusterMeshStatus["ledger"]> {
   const mesh = record.state === "valid" ? record.mesh : undefined;
   const stays = (row: DrainRow): boolean =>
     !mesh || !world || isInSpec(mesh, row) || drainState(world, record.id, row) !== "empty";
-  const rows = ports.ledger(record.id).filter(stays);
-  return rows.length > 0 ? { ledger: renderLedger(rows) } : {};
+  return renderLedger(rows.filter(stays));
 }
 
-function statusNow(record: MeshRecord, ports: ReportPorts): MeshStatus | undefined {
+function statusNow(record: MeshRecord, world: World | undefined, ports: ReportPorts): MeshStatus | undefined {
   if (record.state === "refused") return refusedStatus(record.object.metadata.generation ?? 0, record.problems);
-  const world = ports.observe();
+  const { reports, clock } = ports;
   const connected = world?.meshes.find(({ mesh }) => mesh.id === record.id);
-  return world && connected && meshStatus({ world, connected, reports: ports.reports });
-}
-
-function renderStatus(now: MeshStatus, before: ClusterMeshStatus, at: Date): ClusterMeshStatus {
-  const known = now.clusters.filter(({ state }) => state === "Known").length;
-  const total = (field: "registeredPeers" | "skippedNodes"): number =>
-    now.clusters.reduce((sum, cluster) => sum + cluster[field], 0);
-  return {
-    observedGeneration: now.observedGeneration,
-    summary: {
-      clusters: `${known}/${now.clusters.length}`,
-      peers: total("registeredPeers"),
-      skipped: total("skippedNodes"),
-    },
-    clusters: now.clusters,
-    conditions: mergeConditions((before.conditions ?? []) as Condition[], now.conditions, secondsOf(at)),
-  };
-}
-
-const secondsOf = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, "Z");
-
-function readyOf(status: ClusterMeshStatus): Condition | undefined {
-  return status.conditions?.find(({ type }) => type === "Ready") as Condition | undefined;
+  if (!world || !connected) return undefined;
+  return meshStatus({ world, connected, reports, ledger: ports.ledger(record.id), nowMs: clock.date().getTime() });
 }

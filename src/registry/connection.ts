@@ -109,7 +109,7 @@ export class Connection {
       strippedMs: this.#stripped.agesMs(this.#clock.now()),
       silent: this.#silent.current,
       absenceProven: this.#departures.absenceProven,
-      ...(this.#credential && { credentialEndsAtMs: this.#credential.atMs }),
+      ...credentialFacts(this.#credential),
     };
   }
 
@@ -181,10 +181,13 @@ export class Connection {
   async #sweep(): Promise<never> {
     const heardAtMs = (name: NodeName): number | undefined => this.#nodes.heardAt(name);
     for (;;) {
+      const beforeMs = this.#clock.now();
       await this.#clock.sleep(sweepEveryMs, this.#stopped.signal);
-      const nodes = [...this.#nodes.entries()].map(([, facts]) => facts);
-      const isNews = this.#nodes.knowledge.state === "known";
-      if (isNews && this.#silent.sweep({ nodes, heardAtMs, nowMs: this.#clock.now() })) this.#onChange("node");
+      const nowMs = this.#clock.now();
+      // Who has slept too long has not heard yet what was said meanwhile.
+      if (this.#nodes.knowledge.state !== "known" || nowMs - beforeMs > 2 * sweepEveryMs) continue;
+      const seen = [...this.#nodes.entries()].map(([, facts]) => facts);
+      if (this.#silent.sweep({ nodes: seen, heardAtMs, nowMs })) this.#onChange("node");
     }
   }
 
@@ -212,6 +215,12 @@ export class Connection {
     else this.#departures.left(name, gone ?? "absent", this.#moment());
     if (!before || !after || !sameToOthers(before, after)) this.#onChange("node");
   }
+}
+
+function credentialFacts(credential: CredentialExpiry | undefined) {
+  if (!credential) return {};
+  const { atMs, lifetimeMs } = credential;
+  return { credentialEndsAtMs: atMs, ...(lifetimeMs !== undefined && { credentialLifetimeMs: lifetimeMs }) };
 }
 
 function observation<T>(knowledge: Knowledge, items: readonly T[], notFound?: UnknownReason): Observation<T> {

@@ -35,6 +35,21 @@ const badSpecs: readonly (readonly [title: string, spec: unknown, fields: readon
   ["no spec", undefined, ["spec"]],
 ];
 
+/** Everything that the operator may say of a cluster. */
+const fullCluster = {
+  name: "a",
+  state: "Known",
+  reason: "Unreachable",
+  message: "Do something.",
+  nodes: 3,
+  registeredPeers: 2,
+  skippedNodes: 1,
+  links: { up: 3, expected: 4 },
+  credentialExpiresAt: "2030-01-01T00:00:00Z",
+  skipped: [{ reason: "NodeNoPublicKey", count: 1, examples: ["n1"] }],
+  notes: [{ reason: "BothForms", count: 1, examples: [] }],
+};
+
 const peerSpec = {
   allowedIPs: ["10.2.0.0/24", "10.200.1.1/32"],
   publicKey: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
@@ -105,8 +120,8 @@ export const meshCases: readonly ContractCase[] = [
         message: "",
         lastTransitionTime: "2024-02-29T12:00:00Z",
       };
-      const summary = { clusters: "2/2", peers: 4, skipped: 1 };
-      const body = { status: { observedGeneration: 1, summary, conditions: [condition] } };
+      const summary = { clusters: "2/2", peers: 4, skipped: 1, links: "3/4" };
+      const body = { status: { observedGeneration: 1, summary, clusters: [fullCluster], conditions: [condition] } };
       const written = await server.client.patch(clusterMeshes, mesh.metadata, { subresource: "status", body });
       expect([written.spec, written.status]).toEqual([mesh.spec, body.status]);
       const path = `/apis/kilo.squat.ai/v1alpha1/namespaces/${mesh.metadata.namespace}/clustermeshes`;
@@ -115,8 +130,22 @@ export const meshCases: readonly ContractCase[] = [
         rows: { cells: unknown[] }[];
       };
       const names = table.columnDefinitions.map(({ name }) => name);
-      expect(names).toEqual(["Name", "Ready", "Clusters", "Peers", "Skipped", "Reason", "Age"]);
-      expect(table.rows[0]?.cells.slice(0, 6)).toEqual([mesh.metadata.name, "True", "2/2", 4, 1, "AllGood"]);
+      expect(names).toEqual(["Name", "Ready", "Clusters", "Peers", "Skipped", "Links", "Reason", "Age"]);
+      expect(table.rows[0]?.cells.slice(0, 7)).toEqual([mesh.metadata.name, "True", "2/2", 4, 1, "3/4", "AllGood"]);
+    },
+  },
+  {
+    title: "a status that an earlier operator wrote stands in no one's way: the mesh can lose its finalizer",
+    run: async (server) => {
+      const mesh = await createMesh(server, await quickStart());
+      const finalizers = ["kilo-clustermesh.io/cleanup"];
+      await server.client.patch(clusterMeshes, mesh.metadata, { body: { metadata: { finalizers } } });
+      const clusters = [{ name: "a", registeredPeers: 1, skippedNodes: 0 }];
+      const status = { summary: { clusters: "1/2", peers: 1, skipped: 0 }, clusters };
+      await server.client.patch(clusterMeshes, mesh.metadata, { subresource: "status", body: { status } });
+      const body = { metadata: { finalizers: null } };
+      const freed = await server.client.patch(clusterMeshes, mesh.metadata, { body });
+      expect([freed.metadata.finalizers ?? [], freed.status]).toEqual([[], status]);
     },
   },
   {

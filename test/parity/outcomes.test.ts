@@ -70,4 +70,13 @@ describe("a run for a cluster", () => {
     const { outcome } = await run({ one: { nodes: known(nodes.slice(0, 1)), departures } });
     expect(outcome).toMatchObject({ kind: "waiting", afterMs: 12_000 });
   });
+
+  it("in which an endpoint is on its way looks again when the target has had the time to follow", async () => {
+    const moved = aNode(1, 1, { forceEndpoint: "198.51.100.99:51820" });
+    const report = new Map([[moved.key, { host: { ip: "198.51.100.11" }, port: 51820 }]]);
+    const two = { observed: new Map([[aNode(2, 0).name, report]]) };
+    const { outcome, written } = await run({ one: { nodes: known([aNode(1, 0), moved]) }, two });
+    expect(written).toMatchObject([{ action: "update", peer: { node: "c1-n1", move: "waiting 198.51.100.11:51820" } }]);
+    expect(outcome).toMatchObject({ kind: "waiting", afterMs: 90_000 });
+  });
 });

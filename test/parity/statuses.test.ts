@@ -19,7 +19,7 @@ function settled(one: readonly NodeFacts[]): MeshStatus {
     const plan = planTarget(world, conn(target));
     return [conn(target), { spec: world.spec, plan, refusals: [], pending: 0 }] as const;
   });
-  return meshStatus({ world, connected: connected(mesh), reports: new Map(reports) });
+  return meshStatus({ world, connected: connected(mesh), reports: new Map(reports), ledger: [], nowMs: 0 });
 }
 
 const conditionOf = ({ conditions }: MeshStatus, type: string) => conditions.find((one) => one.type === type);

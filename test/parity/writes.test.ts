@@ -71,6 +71,23 @@ describe("a write that meets another writer", () => {
     );
   });
 
+  it("lists the Peers anew when nothing can be created, for then the type is gone", async () => {
+    const connection = await clusterThatSays("not-found");
+    const lists = (): number =>
+      connection.summary().informers.find(({ resource }) => resource === "peers.kilo.squat.ai")?.lists ?? 0;
+    const before = lists();
+    const [create, update] = changesIn(connection);
+    const apply = (...changes: (PeerChange | undefined)[]) =>
+      applyChanges(
+        changes.flatMap((change) => change ?? []),
+        { connection, instance: "me", log: silentLogger },
+      );
+    await apply(update);
+    expect(lists()).toBe(before);
+    await apply(create);
+    await vi.waitFor(() => expect(lists()).toBe(before + 1));
+  });
+
   it("is not begun on the word of an object that has changed since it was judged", async () => {
     const connection = await clusterThatSays("conflict");
     const changes = changesIn(connection);

@@ -19,6 +19,8 @@ export interface NodeFacts {
   readonly internalIp: string;
   /** Kilo has left it: the node is there and is peered no more. */
   readonly bare?: true;
+  /** It gives no sign any more. */
+  readonly silent?: boolean;
 }
 
 export interface TypedNetworks {

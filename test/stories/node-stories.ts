@@ -36,6 +36,20 @@ const joinsAndLeaves = [
     }
   }),
 
+  story(
+    "the node that carries the service network falls silent: another that is heard takes it over",
+    async (stage) => {
+      await stage.begin();
+      // Kilo has to be seen on every node before its silence says anything.
+      await stage.pass(60);
+      stage.hushNode("cluster-a-1");
+      stage.assume({ carriers: { a: "cluster-a-2" } });
+      await stage.synced();
+      await expectPeerWrites(stage, 4);
+      await expectNoDeletion(stage);
+    },
+  ),
+
   story("a node registers again within the grace: nobody loses a session", async (stage) => {
     await stage.begin();
     const uid = (await stage.peer("b", peerOf("a", 1)))?.metadata.uid;

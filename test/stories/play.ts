@@ -14,8 +14,8 @@ export interface Figures {
 const idleSeconds = 60;
 
 /** Plays a story to its end: the right Peers everywhere, a true status, an operator with nothing left to do. */
-export async function play({ run }: Story, ring: Ring): Promise<Figures> {
-  const stage = await PlayedStage.open(ring);
+export async function play({ run, clockFactor }: Story, ring: Ring): Promise<Figures> {
+  const stage = await PlayedStage.open(clockFactor ? { ...ring, clockFactor } : ring);
   try {
     await run(stage);
     return await finish(stage);

@@ -8,6 +8,7 @@ import { secrets } from "../../src/api/kubeconfig-secret.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import { isKubeError } from "../../src/kube/errors.ts";
 import { namespaces } from "../../src/kube/resource.ts";
+import type { OperatorConfig } from "../../src/operator/config.ts";
 import { peerCrd } from "../../src/sandbox/kilo/peer-crd.ts";
 import { eventually } from "../support/eventually.ts";
 import { fastClock } from "../support/fast-clock.ts";
@@ -22,6 +23,7 @@ import {
   annotationsOf,
   type EntryFacts,
   type Facts,
+  homeNamespace,
   type Letter,
   letters,
   type MeshFacts,
@@ -44,8 +46,10 @@ const quietSeconds = 12;
 export class PlayedStage implements Stage {
   readonly #arena: Arena;
   readonly #factor: number;
+  readonly #patienceMs: number | undefined;
   readonly #hearing = new Hearing();
-  readonly #operators = new Map<Letter, RunningOperator>();
+  /** By the cluster they are in, or by their identity. */
+  readonly #operators = new Map<string, RunningOperator>();
   readonly #counter: RequestCounter;
   readonly #heartbeats: Heartbeats;
   readonly #tail = logTail();
@@ -54,19 +58,20 @@ export class PlayedStage implements Stage {
   #facts = noFacts;
 
   static async open(ring: Ring): Promise<PlayedStage> {
-    const stage = new PlayedStage(await ring.open(), ring.clockFactor);
+    const stage = new PlayedStage(await ring.open(), ring);
     for (const letter of letters) stage.#instances.set(letter, await stage.#instanceOf(letter));
     return stage;
   }
 
-  constructor(arena: Arena, clockFactor: number) {
+  constructor(arena: Arena, { clockFactor, patienceMs }: Pick<Ring, "clockFactor" | "patienceMs">) {
     this.#arena = arena;
     this.#factor = clockFactor;
+    this.#patienceMs = patienceMs;
     this.#counter = new RequestCounter(arena.clusters);
     this.#heartbeats = new Heartbeats({
       clock: fastClock(clockFactor),
       admin: (cluster) => this.admin(cluster),
-      living: () => this.#facts.nodes.filter(({ name }) => !this.#stripped.has(name)),
+      living: () => this.#facts.nodes.filter(({ name, silent }) => !this.#stripped.has(name) && !silent),
     });
   }
 
@@ -126,6 +131,11 @@ export class PlayedStage implements Stage {
     const node = { ...this.#node(name), ...change };
     await this.#annotate(node, { "kilo.squat.ai/force-endpoint": null, ...annotationsOf(node) });
     this.#facts = { ...this.#facts, nodes: this.#facts.nodes.map((one) => (one.name === name ? node : one)) };
+  }
+
+  hushNode(name: string): void {
+    const nodes = this.#facts.nodes.map((node) => (node.name === name ? { ...node, silent: true } : node));
+    this.#facts = { ...this.#facts, nodes };
   }
 
   async stripNode(name: string): Promise<void> {
@@ -214,17 +224,20 @@ export class PlayedStage implements Stage {
   }
 
   async startOperator(home: Letter = "a"): Promise<void> {
-    const kubeconfig = await this.#arena.clusters[home].operatorKubeconfig();
-    const log = this.#tail.log.with({ operator: home });
-    const run = { kubeconfig, log, hearing: this.#hearing, clock: fastClock(this.#factor) };
-    this.#operators.set(home, startOperator({ ...run, userAgent: `${operatorAgent}-${home}` }));
+    await this.#start(home, home, {});
     await this.#established(home, clusterMeshCrd().metadata.name);
   }
 
-  async stopOperator(home: Letter = "a"): Promise<void> {
-    const operator = this.#operators.get(home);
-    this.#operators.delete(home);
-    await operator?.stop();
+  stopOperator(home: Letter = "a"): Promise<void> {
+    return this.#stop(home);
+  }
+
+  startReplica(identity: string): Promise<void> {
+    return this.#start(identity, "a", { leaderElection: { namespace: homeNamespace, identity } });
+  }
+
+  stopReplica(identity: string): Promise<void> {
+    return this.#stop(identity);
   }
 
   async peer(cluster: Letter, name: string): Promise<PeerObject | undefined> {
@@ -254,7 +267,8 @@ export class PlayedStage implements Stage {
   }
 
   eventually<T>(check: () => T | Promise<T>): Promise<T> {
-    return eventually(check, { everyMs: 30, message: "it did not come to be" });
+    const patience = { everyMs: 30, message: "it did not come to be" };
+    return eventually(check, this.#patienceMs ? { ...patience, withinMs: this.#patienceMs } : patience);
   }
 
   async pass(seconds: number): Promise<void> {
@@ -290,6 +304,19 @@ export class PlayedStage implements Stage {
 
   costs(): Promise<Costs> {
     return this.#counter.costs();
+  }
+
+  async #start(name: string, home: Letter, config: Partial<OperatorConfig>): Promise<void> {
+    const kubeconfig = await this.#arena.clusters[home].operatorKubeconfig();
+    const log = this.#tail.log.with({ operator: name });
+    const run = { kubeconfig, log, hearing: this.#hearing, clock: fastClock(this.#factor), config };
+    this.#operators.set(name, startOperator({ ...run, userAgent: `${operatorAgent}-${name}` }));
+  }
+
+  async #stop(name: string): Promise<void> {
+    const operator = this.#operators.get(name);
+    this.#operators.delete(name);
+    await operator?.stop();
   }
 
   async #instanceOf(cluster: Letter): Promise<string> {

@@ -6,6 +6,8 @@ export interface Ring {
   readonly name: "sandbox" | "real";
   /** How many seconds of the operator's clock pass in one of ours. */
   readonly clockFactor: number;
+  /** How long a story waits for what has to come. Half a minute when not said. */
+  readonly patienceMs?: number;
   /** How many stories may be played at once. */
   readonly parallel: number;
   /** Three clusters with Kilo's type and both namespaces, and nothing else in them that a story could meet. */

@@ -20,6 +20,8 @@ export interface Stage {
   addNode(cluster: Letter, index: number, overrides?: Partial<NodeFacts>): Promise<NodeFacts>;
   deleteNode(name: string): Promise<void>;
   changeNode(name: string, change: Partial<NodeFacts>): Promise<void>;
+  /** What a node that dies does: no sign of it any more, and its Node stays. */
+  hushNode(name: string): void;
   /** What a Kilo that restarts or leaves does: its annotations go. What is expected stays the same. */
   stripNode(name: string): Promise<void>;
   /** Kilo writes its annotations again. */
@@ -47,6 +49,9 @@ export interface Stage {
 
   startOperator(home?: Letter): Promise<void>;
   stopOperator(home?: Letter): Promise<void>;
+  /** One of several operators in `a` that take the Lease first, in the mesh's usual namespace. */
+  startReplica(identity: string): Promise<void>;
+  stopReplica(identity: string): Promise<void>;
 
   peer(cluster: Letter, name: string): Promise<PeerObject | undefined>;
   mesh(mesh: MeshFacts): Promise<ClusterMeshObject>;

@@ -1,5 +1,6 @@
 import { describe, it } from "vitest";
 import { stories } from "./list.ts";
+import { notePassed } from "./passed-stories.ts";
 import { play } from "./play.ts";
 import { sandboxRing } from "./sandbox-ring.ts";
 
@@ -11,6 +12,7 @@ describe.concurrent("on embedded clusters", () => {
       story.name,
       async () => {
         await play(story, sandboxRing);
+        notePassed(sandboxRing.name, story.name);
       },
       patienceMs,
     );

@@ -1,5 +1,6 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
 import { type ClusterMeshObject, clusterMeshes } from "../../src/api/cluster-mesh.ts";
 import { type NodeObject, nodes } from "../../src/api/kilo-node.ts";
 import { type PeerObject, peers } from "../../src/api/kilo-peer.ts";
@@ -94,7 +95,55 @@ async function generations(stage: Stage): Promise<Record<string, number>> {
   return Object.fromEntries(held.map(({ metadata }) => [metadata.name, metadata.generation ?? 0]));
 }
 
+const goLabels = (mesh: string, source: string): string =>
+  `kilo-clustermesh.io/mesh=${mesh},kilo-clustermesh.io/source-cluster=${source}`;
+
+/** What the Go operator would write into a target: it looks for Peers by its two labels and compares name and spec. */
+async function writesOfGo(stage: Stage, target: Letter, wanted: readonly PeerObject[]): Promise<string[]> {
+  const [source = ""] = wanted.map(({ metadata }) => metadata.labels?.["kilo-clustermesh.io/source-cluster"]);
+  const { items: found } = await stage.admin(target).list(peers, { labelSelector: goLabels("takeover", source) });
+  const named = (all: readonly PeerObject[], name: string) => all.find(({ metadata }) => metadata.name === name);
+  const written = wanted.flatMap(({ metadata: { name }, spec }) => {
+    const held = named(found, name);
+    if (!held) return [`create ${name}`];
+    return isDeepStrictEqual(comparedByGo(held.spec), comparedByGo(spec)) ? [] : [`update ${name}`];
+  });
+  const orphans = found.filter(({ metadata }) => !named(wanted, metadata.name));
+  return [...written, ...orphans.map(({ metadata }) => `delete ${metadata.name}`)];
+}
+
+function comparedByGo(spec: PeerObject["spec"]): unknown {
+  const { publicKey, persistentKeepalive = 0, presharedKey = "", endpoint, allowedIPs } = spec;
+  return { publicKey, persistentKeepalive, presharedKey, endpoint, allowedIPs: [...allowedIPs].sort() };
+}
+
+const wayBack = [
+  story("the Go operator comes back: Peers by its labels and names, nothing to write, its finalizer", async (stage) => {
+    const mesh = await takeOver(stage, "small");
+    await stage.synced();
+    const joined = await stage.addNode("a", 3, { podCIDR: "10.11.3.0/24", wireguardIp: "10.41.0.3" });
+    await stage.synced();
+    await stage.stopOperator();
+    const [leader] = itemsOf<PeerObject>("small-c2-peers");
+    if (!leader) throw new Error("no Peer in the fixture");
+    const [ip = "", port = ""] = joined.endpoint.split(":");
+    const newcomer: PeerObject = {
+      metadata: { ...leader.metadata, name: `takeover--c1--${joined.name}` },
+      spec: {
+        publicKey: joined.key,
+        endpoint: { dnsOrIP: { ip }, port: Number(port) },
+        allowedIPs: ["10.11.3.0/24", "10.41.0.3/32", `${joined.internalIp}/32`],
+      },
+    };
+    deepEqual(await writesOfGo(stage, "a", itemsOf("small-c1-peers")), []);
+    deepEqual(await writesOfGo(stage, "b", [...itemsOf<PeerObject>("small-c2-peers"), newcomer]), []);
+    deepEqual((await stage.mesh(mesh)).metadata.finalizers, ["kilo-clustermesh.io/cleanup"]);
+  }),
+];
+
 export const takeoverStories = [
+  ...wayBack,
+
   story("the Go operator's mesh is taken over: its Peers are stamped and nothing else", async (stage) => {
     await takeOver(stage, "small");
     await stage.synced();

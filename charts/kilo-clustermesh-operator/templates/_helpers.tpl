@@ -57,7 +57,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
   {{- with .Values.secretNames }}
   resourceNames: {{ toJson . }}
   {{- end }}
-  verbs: [get, list, watch]
+  verbs: [list, watch]
 {{- end }}
 
 {{- define "operator.check" -}}

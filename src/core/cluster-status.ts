@@ -1,0 +1,132 @@
+import { credentialEnd, timeText } from "./credentials.ts";
+import { cutText } from "./cut-text.ts";
+import type { ClusterName, ConnectionId } from "./ids.ts";
+import { type Links, linksTo, type Presence, presences, registeredIn } from "./links.ts";
+import type { MeshEntry } from "./mesh.ts";
+import type { SkippedNode } from "./node.ts";
+import { entryNotes, type Note } from "./notes.ts";
+import { type ReasonRow, reasonRows } from "./reason-rows.ts";
+import {
+  type NoteReason,
+  noteReasons,
+  type SkipReason,
+  skipReasons,
+  type UnknownReason,
+  unknownReasons,
+} from "./reasons.ts";
+import type { MeshStatusInput } from "./status.ts";
+import { type EntryConnection, nodesBehind, type World } from "./world.ts";
+
+/** What is true of one cluster of a mesh. */
+export interface ClusterStatus {
+  readonly name: ClusterName;
+  readonly state: "Known" | "Unknown";
+  readonly reason?: UnknownReason;
+  /** What to do next, where there is something to do. */
+  readonly message?: string;
+  readonly nodes: number;
+  /** Nodes of this cluster whose Peer exists in every other cluster we know of. */
+  readonly registeredPeers: number;
+  readonly skippedNodes: number;
+  /** Absent while the cluster is unknown. */
+  readonly links?: Links;
+  readonly credentialExpiresAt?: string;
+  readonly skipped?: readonly ReasonRow<SkipReason>[];
+  readonly notes?: readonly ReasonRow<NoteReason>[];
+}
+
+/** In the order of the spec. */
+export function clusterStatuses(input: MeshStatusInput): ClusterStatus[] {
+  const { world, connected } = input;
+  const targets = presences(world, connected);
+  const notes = [...entryNotes(world, connected), ...plannedNotes(input, targets)];
+  return connected.mesh.entries.map((entry) => {
+    const id = idOf(connected.connections.get(entry.name));
+    const others = targets.filter(({ target }) => target !== id);
+    return clusterStatus(input, entry, { others, notes: notes.filter(({ source }) => source === entry.name) });
+  });
+}
+
+const idOf = (connection: EntryConnection | undefined): ConnectionId | undefined =>
+  connection?.state === "connected" ? connection.id : undefined;
+
+function plannedNotes({ connected, reports }: MeshStatusInput, targets: readonly Presence[]): Note[] {
+  return targets.flatMap(({ target }) => {
+    const plan = reports.get(target)?.plan;
+    return plan?.state === "known" ? plan.notes.filter(({ owners }) => owners.includes(connected.mesh.id)) : [];
+  });
+}
+
+interface Around {
+  readonly others: readonly Presence[];
+  readonly notes: readonly Note[];
+}
+
+function clusterStatus(input: MeshStatusInput, entry: MeshEntry, { others, notes }: Around): ClusterStatus {
+  const { world, connected } = input;
+  const { name } = entry;
+  const connection = connected.connections.get(name);
+  const observed = nodesBehind(world, connection);
+  const skipped = skippedIn(input, entry, others);
+  const nodes = observed.state === "known" ? observed.items : [];
+  const isSkipped = new Set(skipped.map((node) => node.name));
+  const admitted = nodes.filter((node) => !isSkipped.has(node.name));
+  const end = credentialEnd(world, connected, name);
+  const rows = reasonRows(notes);
+  const counts = {
+    nodes: nodes.length,
+    registeredPeers: registeredIn(others, admitted),
+    skippedNodes: skipped.length,
+    ...(end && { credentialExpiresAt: timeText(end.atMs) }),
+    ...(rows.length > 0 && { notes: rows }),
+  };
+  const lost = observed.state === "unknown" ? observed : peersUnknown(world, connection);
+  if (lost) return { name, state: "Unknown", reason: lost.reason, message: lostMessage(lost), ...counts };
+  const known = { name, state: "Known", ...counts, links: linksTo(others, admitted) } as const;
+  const why = reasonRows(skipped.map(skippedCase));
+  const message = firstHint([...why.map(({ reason }) => skipReasons[reason]), ...hintsOf(rows)]);
+  return { ...known, ...(why.length > 0 && { skipped: why }), ...(message !== undefined && { message }) };
+}
+
+const hintsOf = (rows: readonly ReasonRow<NoteReason>[]) => rows.map(({ reason }) => noteReasons[reason]);
+
+/** A node that is skipped is so in every target that it would be given to. */
+function skippedIn(
+  { connected, reports }: MeshStatusInput,
+  entry: MeshEntry,
+  others: readonly Presence[],
+): readonly SkippedNode[] {
+  for (const { target } of others) {
+    const plan = reports.get(target)?.plan;
+    const sources = plan?.state === "known" ? plan.sources : [];
+    const found = sources.find(({ mesh, source }) => mesh === connected.mesh.id && source === entry.name);
+    if (found) return found.skipped;
+  }
+  return [];
+}
+
+const skippedCase = ({ name, reason, detail }: SkippedNode) => ({
+  reason,
+  subject: detail === undefined ? name : `${name}: ${detail}`,
+});
+
+interface Lost {
+  readonly reason: UnknownReason;
+  readonly detail?: string;
+}
+
+function peersUnknown(world: World, connection: EntryConnection | undefined): Lost | undefined {
+  const id = idOf(connection);
+  const peers = id && world.clusters.get(id)?.peers;
+  return peers?.state === "unknown" ? peers : undefined;
+}
+
+const longestDetail = 240;
+
+const lostMessage = ({ reason, detail = "" }: Lost): string =>
+  [cutText(detail, longestDetail), unknownReasons[reason].hint].filter(Boolean).join(". ");
+
+/** What needs a person comes before what passes by itself. */
+function firstHint(reasons: readonly { readonly waits: boolean; readonly hint: string }[]): string | undefined {
+  return (reasons.find(({ waits }) => !waits) ?? reasons[0])?.hint;
+}

@@ -1,0 +1,79 @@
+import type { ConnectionId } from "./ids.ts";
+import type { JudgedSource } from "./judge.ts";
+import { isKept } from "./kept.ts";
+import { rankOf } from "./mesh.ts";
+import type { MeshNode } from "./node.ts";
+import type { HeldPeer } from "./peer.ts";
+import type { World } from "./world.ts";
+
+export interface KeysInput {
+  readonly world: World;
+  readonly target: ConnectionId;
+  readonly sources: readonly JudgedSource[];
+  readonly heldByKey: ReadonlyMap<string, HeldPeer>;
+}
+
+export interface SettledKeys {
+  /** The sources with the nodes whose key is theirs. */
+  readonly sources: readonly JudgedSource[];
+  /** The sources with the nodes whose key another cluster has. */
+  readonly refused: readonly JudgedSource[];
+}
+
+interface Bid {
+  readonly source: JudgedSource;
+  readonly node: MeshNode;
+}
+
+/**
+ * A public key belongs to one cluster: everybody can read it on the node that has it, and write it on one that has not.
+ * Who has a Peer with it here already keeps it, also while nothing is known of that cluster; else the older mesh has it.
+ * The keys of the target's own nodes are nobody's.
+ */
+export function settleKeys(input: KeysInput): SettledKeys {
+  const { sources } = input;
+  const ownKeys = keysOf(input);
+  const winner = (key: string, bids: readonly Bid[]) => (ownKeys.has(key) ? undefined : winnerOf(key, bids, input));
+  const lost = new Set([...bidsByKey(sources)].flatMap(([key, bids]) => losersOf(bids, winner(key, bids))));
+  if (lost.size === 0) return { sources, refused: [] };
+  const split = (isLost: boolean): JudgedSource[] =>
+    sources.map((source) => ({ ...source, admitted: source.admitted.filter((node) => lost.has(node) === isLost) }));
+  return { sources: split(false), refused: split(true) };
+}
+
+function bidsByKey(sources: readonly JudgedSource[]): ReadonlyMap<string, readonly Bid[]> {
+  const bids = sources.flatMap((source) => source.admitted.map((node) => ({ source, node })));
+  return Map.groupBy(bids, ({ node }) => node.publicKey);
+}
+
+function losersOf(bids: readonly Bid[], winner: ConnectionId | undefined): MeshNode[] {
+  return bids.filter(({ source }) => source.connection !== winner).map(({ node }) => node);
+}
+
+function keysOf({ world, target }: Pick<KeysInput, "world" | "target">): Set<string> {
+  const nodes = world.clusters.get(target)?.nodes;
+  return new Set(nodes?.state === "known" ? nodes.items.map(({ key }) => key) : []);
+}
+
+/** The cluster that has the key; undefined when none of the bidders has. */
+function winnerOf(key: string, bids: readonly Bid[], input: KeysInput): ConnectionId | undefined {
+  const held = input.heldByKey.get(key);
+  const clusters = new Set(bids.map(({ source }) => source.connection));
+  const continued = held ? bids.filter(({ source }) => continues(source, held)) : [];
+  if (continued.length === 0 && held && isKept({ ...input, held })) return undefined;
+  if (clusters.size === 1) return bids[0]?.source.connection;
+  const [first] = (continued.length > 0 ? continued : bids).toSorted(
+    (a, b) => order(a, held) - order(b, held) || byRank(a, b),
+  );
+  return first?.source.connection;
+}
+
+const continues = ({ mesh, source }: JudgedSource, held: HeldPeer): boolean =>
+  held.owners.includes(mesh) && held.source === source;
+
+const order = ({ node }: Bid, held: HeldPeer | undefined): number => (held?.node === node.name ? 0 : 1);
+
+function byRank(a: Bid, b: Bid): number {
+  const [left, right] = [rankOf(a.source.connected.mesh), rankOf(b.source.connected.mesh)];
+  return left < right ? -1 : left > right ? 1 : 0;
+}

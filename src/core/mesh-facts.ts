@@ -1,0 +1,82 @@
+import type { ClusterName, ConnectionId, MeshId } from "./ids.ts";
+import type { KnownPlan } from "./plan.ts";
+import type { ClusterStatus, MeshStatusInput, Refusal, TargetReport } from "./status.ts";
+
+/** Everything that the conditions of one mesh are judged by. */
+export interface MeshFacts {
+  readonly input: MeshStatusInput;
+  readonly clusters: readonly ClusterStatus[];
+  readonly targets: readonly Target[];
+}
+
+/** A cluster of the mesh under its first name in it. */
+export interface Target {
+  readonly name: ClusterName;
+  readonly report: TargetReport | undefined;
+}
+
+export function meshFacts(input: MeshStatusInput, clusters: readonly ClusterStatus[]): MeshFacts {
+  const names = new Map<ConnectionId, ClusterName>();
+  for (const [name, connection] of input.connected.connections)
+    if (connection.state === "connected" && !names.has(connection.id)) names.set(connection.id, name);
+  const targets = [...names].map(([id, name]): Target => ({ name, report: input.reports.get(id) }));
+  return { input, clusters, targets };
+}
+
+/** Names of Peers of this mesh in such a list of a plan, with their target. */
+export function listed({ input, targets }: MeshFacts, list: "taken" | "rivalled" | "unresolved"): string[] {
+  const { id } = input.connected.mesh;
+  return inEach(targets, ({ plan }) =>
+    plan.state === "known" ? plan[list].filter(({ owners }) => owners.includes(id)).map(({ name }) => name) : [],
+  );
+}
+
+/** Writes for this mesh that did not happen: a target is shared, its Peers are not. */
+export function refused({ input, targets }: MeshFacts, isMeant: (refusal: Refusal) => boolean): string[] {
+  const { id } = input.connected.mesh;
+  return inEach(targets, ({ refusals }) =>
+    refusals.filter((refusal) => refusal.owners.includes(id) && isMeant(refusal)).map(({ text }) => text),
+  );
+}
+
+/** Routes that nodes of this mesh want and somebody else has. */
+export function claimsHeld({ input, targets }: MeshFacts): string[] {
+  return inEach(targets, ({ plan }) => {
+    if (plan.state !== "known") return [];
+    const nodes = nodesByKey(plan, input.connected.mesh.id);
+    return plan.refused.flatMap(({ claim }) => {
+      const node = nodes.get(claim.peer);
+      return node ? [`${claim.route.text} of ${node}`] : [];
+    });
+  });
+}
+
+function nodesByKey({ peers }: KnownPlan, mesh: MeshId): Map<string, string> {
+  return new Map(peers.filter(({ owners }) => owners.includes(mesh)).map(({ publicKey, node }) => [publicKey, node]));
+}
+
+/** Peers of this mesh that would go if it were proven that nobody wants them. */
+export function withdrawalsHeld({ input, targets }: MeshFacts): string[] {
+  const { id } = input.connected.mesh;
+  return inEach(targets, ({ plan }) => {
+    if (plan.state !== "known") return [];
+    const kept = plan.kept.filter(({ held, reason }) => reason === "WithdrawalHeld" && held.owners.includes(id));
+    return kept.map(({ held }) => held.name);
+  });
+}
+
+/** Known clusters that have nodes of which none is peered, under no entry that leads there. */
+export function unserved({ input, clusters }: MeshFacts): ClusterStatus[] {
+  const idOf = ({ name }: ClusterStatus): string => {
+    const connection = input.connected.connections.get(name);
+    return connection?.state === "connected" ? connection.id : name;
+  };
+  const isBare = ({ state, nodes, skippedNodes }: ClusterStatus): boolean =>
+    state === "Known" && nodes > 0 && skippedNodes >= nodes;
+  const served = new Set(clusters.filter((cluster) => !isBare(cluster)).map(idOf));
+  return clusters.filter((cluster) => isBare(cluster) && !served.has(idOf(cluster)));
+}
+
+function inEach(targets: readonly Target[], find: (report: TargetReport) => readonly string[]): string[] {
+  return targets.flatMap(({ name, report }) => (report ? find(report).map((text) => `${name}: ${text}`) : []));
+}

@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import { aMesh, aNode, aView, aWorld, conn, connected, planOf } from "../../test/support/build.ts";
+import { settledStatus } from "../../test/support/mesh-status.ts";
+import { clusterName, connectionId } from "./ids.ts";
+import type { Mesh, MeshEntry } from "./mesh.ts";
+import type { ConnectedMesh } from "./world.ts";
+
+const one = aMesh(2);
+const views = [aView([aNode(1, 0, { forceEndpoint: "", externalIps: ["198.51.100.7"] })]), aView([aNode(2, 0)])];
+
+/** A second mesh over the same clusters that says something else of the first. */
+function otherMesh(change: Partial<MeshEntry>): Mesh {
+  const other = aMesh(2, {}, "other");
+  const entries = other.entries.map((entry, index) => (index === 0 ? { ...entry, ...change } : entry));
+  return { ...other, entries };
+}
+
+const conflicts = (meshes: readonly Mesh[]) =>
+  planOf(aWorld({ meshes, views }), 2)
+    .notes.filter(({ reason }) => reason === "EntryConflict")
+    .map(({ owners: [owner], source, subject }) => `${owner} ${source} ${subject}`);
+
+describe("two meshes that want one node", () => {
+  it.each<[string, Partial<MeshEntry>]>([
+    ["persistentKeepalive", { keepaliveSeconds: 25 }],
+    ["endpointDiscovery", { endpointDiscovery: "Never" }],
+    ["wireguardPort", { wireguardPort: 51821 }],
+  ])("and differ in %s are both told so, each about its own entry", (field, change) => {
+    const told = [`kilo-system/my-mesh c1 c1-n0: ${field}`, `kilo-system/other c1 c1-n0: ${field}`];
+    expect(conflicts([one, otherMesh(change)])).toEqual(told);
+    expect(conflicts([otherMesh(change), one]).sort()).toEqual(told);
+  });
+
+  it("and agree are told nothing", () => {
+    expect(conflicts([one, otherMesh({})])).toEqual([]);
+  });
+
+  it("of which one calls the cluster by another name are told it under their own", () => {
+    const { entries } = otherMesh({ keepaliveSeconds: 25 });
+    const named = entries.map((entry) => ({ ...entry, name: clusterName(`z${entry.name.slice(1)}`) }));
+    expect(conflicts([one, { ...otherMesh({}), entries: named }])[1]).toContain("z1 c1-n0");
+  });
+
+  it("have it in their status, once, however many clusters receive the node", () => {
+    const three = [one, otherMesh({ keepaliveSeconds: 25 })].map((mesh) => ({ ...aMesh(3, {}, mesh.name), ...mesh }));
+    const [row] = settledStatus({ meshes: three, views: [...views, aView([aNode(3, 0)])] }).clusters[0]?.notes ?? [];
+    expect(row).toEqual({ reason: "EntryConflict", count: 1, examples: ["c1-n0: persistentKeepalive"] });
+  });
+});
+
+describe("a cluster that is listed twice", () => {
+  const third = connectionId("conn-3");
+
+  /** The first mesh with its second entry spoken for by another connection. */
+  const through = (speaker: ConnectedMesh["connections"]): ConnectedMesh => ({
+    ...connected(one),
+    connections: speaker,
+    spokenFor: new Map([[clusterName("c2"), third]]),
+  });
+
+  it("by one mesh is told on the later entry", () => {
+    const mesh = aMesh(3);
+    const twice = new Map([...connected(mesh).connections, [clusterName("c3"), { state: "connected", id: conn(2) }]]);
+    const status = settledStatus({
+      meshes: [mesh],
+      views: [...views],
+      connected: [{ ...connected(mesh), connections: twice as ConnectedMesh["connections"] }],
+    });
+    expect(status.clusters.map(({ notes }) => notes?.[0]?.reason)).toEqual([
+      undefined,
+      undefined,
+      "ClusterListedTwice",
+    ]);
+    expect(status.clusters[2]?.notes?.[0]?.examples).toEqual(["c2"]);
+  });
+
+  it("by two meshes is told to the one that goes through the other's connection", () => {
+    const other = { ...connected(aMesh(2, {}, "other")) };
+    const status = settledStatus({
+      meshes: [one],
+      views: [...views],
+      connected: [through(connected(one).connections), other],
+    });
+    expect(status.clusters[1]?.notes).toMatchObject([{ reason: "ClusterListedTwice", examples: ["another mesh"] }]);
+  });
+
+  it("is no matter while no other mesh uses it: a new credential is being taken over", () => {
+    const status = settledStatus({ meshes: [one], views, connected: [through(connected(one).connections)] });
+    expect(status.clusters[1]?.notes).toBeUndefined();
+  });
+});
+
+describe("an entry with both CIDR forms", () => {
+  it("is told which fields do not count", () => {
+    const entries = one.entries.map((entry, index) =>
+      index === 0 ? { ...entry, ignoredFields: ["podCIDRs", "serviceCIDR"] } : entry,
+    );
+    const status = settledStatus({ meshes: [{ ...one, entries }], views });
+    expect(status.clusters[0]?.notes).toEqual([{ reason: "BothForms", count: 1, examples: ["podCIDRs, serviceCIDR"] }]);
+    expect(status.clusters[0]?.message).toContain("Remove the others");
+  });
+});

@@ -1,0 +1,61 @@
+import type { ClusterMeshStatus } from "../api/schema.ts";
+import { type Condition, mergeConditions } from "../core/conditions.ts";
+import { timeText } from "../core/credentials.ts";
+import { bytesOf, fitStatus } from "../core/fit-status.ts";
+import type { ClusterStatus, MeshStatus } from "../core/status.ts";
+
+/** A merge patch of a status: null takes a field away. */
+export type StatusPatch = { readonly [Field in keyof ClusterMeshStatus]?: ClusterMeshStatus[Field] | null };
+
+export interface RenderContext {
+  readonly before: ClusterMeshStatus;
+  readonly ledger: NonNullable<ClusterMeshStatus["ledger"]>;
+  readonly at: Date;
+}
+
+const mostBytes = 63 * 1024;
+/** Left for the status where the ledger, which is never shortened, takes nearly all. */
+const leastBytes = 8 * 1024;
+/** What each condition gets when it is written: the time of its transition. */
+const timesBytes = 512;
+
+/** The status as it is stored: below 64 KiB, unless the ledger alone is nearly that. */
+export function renderStatus(now: MeshStatus, { before, ledger, at }: RenderContext): ClusterMeshStatus {
+  const { changesInMs: _, ...said } = now;
+  const room = mostBytes - timesBytes - bytesOf(ledger);
+  const steady = { ...said, clusters: said.clusters.map((cluster) => steadied(cluster, before)) };
+  const { clusters, clustersLeftOut } = fitStatus(steady, Math.max(leastBytes, room));
+  return {
+    observedGeneration: now.observedGeneration,
+    summary: summaryOf(now.clusters),
+    clusters,
+    ...(clustersLeftOut !== undefined && { clustersLeftOut }),
+    conditions: mergeConditions((before.conditions ?? []) as Condition[], now.conditions, timeText(at.getTime())),
+    ...(ledger.length > 0 && { ledger }),
+  };
+}
+
+/** How exactly a cluster does not answer differs from try to try, and is no change of state. */
+function steadied(cluster: ClusterStatus, { clusters = [] }: ClusterMeshStatus): ClusterStatus {
+  if (cluster.reason !== "Unreachable") return cluster;
+  const was = clusters.find(({ name }) => name === cluster.name);
+  return was?.reason === cluster.reason && was.message ? { ...cluster, message: was.message } : cluster;
+}
+
+function summaryOf(clusters: readonly ClusterStatus[]): NonNullable<ClusterMeshStatus["summary"]> {
+  const total = (count: (cluster: ClusterStatus) => number): number =>
+    clusters.reduce((sum, cluster) => sum + count(cluster), 0);
+  const up = total(({ links }) => links?.up ?? 0);
+  return {
+    clusters: `${clusters.filter(({ state }) => state === "Known").length}/${clusters.length}`,
+    peers: total(({ registeredPeers }) => registeredPeers),
+    skipped: total(({ skippedNodes }) => skippedNodes),
+    links: `${up}/${total(({ links }) => links?.expected ?? 0)}`,
+  };
+}
+
+/** What makes `before` be `status`. */
+export function statusPatch(status: ClusterMeshStatus, before: ClusterMeshStatus): StatusPatch {
+  const gone = Object.keys(before).filter((field) => !(field in status));
+  return { ...Object.fromEntries(gone.map((field) => [field, null])), ...status };
+}

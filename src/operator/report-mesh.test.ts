@@ -1,0 +1,187 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { aMeshObject, aNode, aView, aWorld, conn, heldAs, known, planOf, unknown } from "../../test/support/build.ts";
+import { FakeClock } from "../../test/support/fake-clock.ts";
+import { type ClusterMeshObject, readMesh } from "../api/cluster-mesh.ts";
+import type { ClusterMeshStatus } from "../api/schema.ts";
+import { planTarget } from "../core/plan.ts";
+import type { ClusterView, World } from "../core/world.ts";
+import { type ReportPorts, reportMesh } from "./report-mesh.ts";
+
+const dayMs = 86_400_000;
+const clock = new FakeClock();
+const plain = aMeshObject(2);
+
+let stored: ClusterMeshStatus | undefined;
+/** What the API server leaves of a status, as an older definition does. */
+let prunes: (status: ClusterMeshStatus) => ClusterMeshStatus;
+let uptimeMs: number;
+let written: ReportPorts["written"];
+let patches: number;
+let told: string[];
+
+beforeEach(() => {
+  stored = undefined;
+  prunes = (status) => status;
+  uptimeMs = 3_600_000;
+  written = new Map();
+  patches = 0;
+  told = [];
+});
+
+/** Both clusters hold what they should; the second as it is said. */
+function worldWith(two: Partial<ClusterView> = {}): World {
+  const record = readMesh(plain);
+  if (record.state === "refused") throw new Error("unreachable");
+  const lists = [[aNode(1, 0)], [aNode(2, 0)]];
+  const meshes = [record.mesh];
+  const bare = aWorld({ meshes, views: lists.map((nodes) => aView(nodes)) });
+  const held = [1, 2].map((target) => known(planOf(bare, target).peers.map((peer) => heldAs(peer))));
+  const views = lists.map((nodes, index) => aView(nodes, { peers: held[index] ?? unknown, ...(index === 1 && two) }));
+  return aWorld({ meshes, views });
+}
+
+/** One run over the mesh as the API server has it. */
+function report(two: Partial<ClusterView> = {}) {
+  const world = worldWith(two);
+  const object: ClusterMeshObject = { ...plain, ...(stored && { status: stored }) };
+  const reports = [1, 2].map((target) => {
+    const plan = planTarget(world, conn(target));
+    return [conn(target), { spec: world.spec, plan, refusals: [], pending: 0 }] as const;
+  });
+  return reportMesh(readMesh(object).id, {
+    mesh: () => readMesh(object),
+    observe: () => world,
+    reports: new Map(reports),
+    clock,
+    uptimeMs: () => uptimeMs,
+    written,
+    ledger: () => [],
+    patchStatus: async (_, patch) => {
+      patches++;
+      const merged = Object.entries({ ...stored, ...patch }).filter(([, value]) => value !== null);
+      stored = prunes(JSON.parse(JSON.stringify(Object.fromEntries(merged))) as ClusterMeshStatus);
+      return undefined;
+    },
+    tell: (_, events) => void told.push(...events.map(({ reason }) => reason)),
+  });
+}
+
+const readyReason = () => stored?.conditions?.find(({ type }) => type === "Ready")?.reason;
+const degradedReason = () => stored?.conditions?.find(({ type }) => type === "Degraded")?.reason;
+
+describe("the status of a mesh", () => {
+  it("is written once while nothing changes, and told once", async () => {
+    for (let run = 0; run < 5; run++) {
+      expect(await report()).toEqual({ kind: "done" });
+      clock.jump(60_000);
+    }
+    expect([patches, told]).toEqual([1, ["Synced"]]);
+    expect(stored?.summary).toEqual({ clusters: "2/2", peers: 2, skipped: 0, links: "0/2" });
+  });
+
+  it("is written at most once in ten seconds, but for the first", async () => {
+    await report();
+    expect(await report({ nodes: unknown })).toMatchObject({ kind: "waiting", afterMs: 10_000 });
+    clock.jump(10_000);
+    expect(await report({ nodes: unknown })).toEqual({ kind: "done" });
+    expect([patches, readyReason()]).toEqual([2, "ClustersUnknown"]);
+  });
+
+  it("loses the fields that are no more", async () => {
+    stored = { clustersLeftOut: 7 };
+    await report();
+    expect(stored).not.toHaveProperty("clustersLeftOut");
+  });
+
+  it("is not written again and again to a definition that drops fields of it", async () => {
+    prunes = ({ summary: _, ...status }) => status;
+    await report();
+    clock.jump(60_000);
+    expect(await report()).toMatchObject({ kind: "waiting", afterMs: 240_000 });
+    expect(patches).toBe(1);
+  });
+});
+
+describe("an operator that starts", () => {
+  beforeEach(async () => {
+    await report({ nodes: { state: "unknown", reason: "Unreachable" } });
+    written = new Map();
+    patches = 0;
+  });
+
+  it("leaves what its predecessor said of this spec until it has looked at everything", async () => {
+    uptimeMs = 500;
+    expect(await report({ nodes: { state: "unknown", reason: "Connecting" } })).toMatchObject({ kind: "waiting" });
+    expect(await report()).toMatchObject({ kind: "waiting" });
+    uptimeMs = 10_000;
+    expect(await report()).toEqual({ kind: "done" });
+    expect([patches, readyReason()]).toEqual([1, "Synced"]);
+  });
+
+  it("does not say that it is connecting to a cluster of which its predecessor said more", async () => {
+    uptimeMs = 30_000;
+    expect(await report({ nodes: { state: "unknown", reason: "Connecting" } })).toMatchObject({ kind: "waiting" });
+    expect(await report({ nodes: { state: "unknown", reason: "Unreachable", detail: "timeout" } })).toEqual({
+      kind: "done",
+    });
+    expect(patches).toBe(0);
+  });
+
+  it("says so after a minute", async () => {
+    uptimeMs = 60_000;
+    await report({ nodes: { state: "unknown", reason: "Connecting" } });
+    expect(patches).toBe(1);
+  });
+
+  it("says of a new spec at once that all is well, and nothing else", async () => {
+    stored = { observedGeneration: 0 };
+    uptimeMs = 500;
+    expect(await report({ nodes: { state: "unknown", reason: "Connecting" } })).toMatchObject({ kind: "waiting" });
+    await report();
+    expect([patches, readyReason()]).toEqual([1, "Synced"]);
+  });
+});
+
+describe("a credential that ends", () => {
+  it("wakes the status by itself, once a week before its end and once at its end", async () => {
+    const ends = { credentialEndsAtMs: clock.date().getTime() + 10 * dayMs };
+    expect(await report(ends)).toEqual({ kind: "waiting", reason: "a credential ends", afterMs: 3 * dayMs });
+    expect(degradedReason()).toBe("AsDeclared");
+    clock.jump(3 * dayMs);
+    expect(await report(ends)).toMatchObject({ afterMs: 7 * dayMs });
+    expect(degradedReason()).toBe("CredentialEnding");
+    clock.jump(dayMs);
+    expect(await report(ends)).toMatchObject({ afterMs: 6 * dayMs });
+    clock.jump(6 * dayMs);
+    expect(await report(ends)).toEqual({ kind: "done" });
+    expect([degradedReason(), patches]).toEqual(["CredentialEnded", 3]);
+    expect(told).toEqual(["Synced", "CredentialEnding", "CredentialEnded"]);
+  });
+});
+
+describe("a mesh that is refused", () => {
+  it("says every mistake, waits for no start and is Degraded", async () => {
+    uptimeMs = 0;
+    const object = { ...plain, spec: { clusters: [{ name: "only" }] } };
+    const record = readMesh(object);
+    let status: unknown;
+    await reportMesh(record.id, {
+      mesh: () => record,
+      observe: () => undefined,
+      reports: new Map(),
+      clock,
+      uptimeMs: () => uptimeMs,
+      written,
+      ledger: () => [],
+      patchStatus: async (_, patch) => {
+        status = patch;
+        return undefined;
+      },
+      tell: () => undefined,
+    });
+    const invalid = (type: string, is: string) => expect.objectContaining({ type, status: is, reason: "Invalid" });
+    expect(status).toMatchObject({
+      conditions: expect.arrayContaining([invalid("Accepted", "False"), invalid("Degraded", "True")]),
+    });
+  });
+});
