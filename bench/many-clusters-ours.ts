@@ -20,6 +20,7 @@ async function connect(kubeconfig: string): Promise<Connection> {
     client,
     clock: systemClock,
     log: silentLogger,
+    config: reading.connection,
     onChange: (change) => {
       if (change === "knowledge" && isKnown(connection)) known.resolve();
     },

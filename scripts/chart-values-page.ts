@@ -1,10 +1,39 @@
-// Writes the reference page of the chart's values from values.yaml and its comments. A test fails while it is not up to
-// date.
+// Writes the reference pages of the charts' values from values.yaml and its comments. A test fails while they are not up
+// to date.
 import { readFileSync, writeFileSync } from "node:fs";
 import { isMap, isScalar, type Pair, parseDocument, type YAMLMap } from "yaml";
 
+/** A chart, the page of its values, and how that begins. */
+export interface ValuesPage {
+  readonly valuesFile: string;
+  readonly pageFile: string;
+  readonly opening: readonly string[];
+}
+
 export const valuesFile = "charts/kilo-clustermesh-operator/values.yaml";
 export const valuesPageFile = "docs/reference/chart-values.md";
+
+export const operatorValues: ValuesPage = {
+  valuesFile,
+  pageFile: valuesPageFile,
+  opening: [
+    "# Values of the chart",
+    "",
+    "`charts/kilo-clustermesh-operator`. Made from the comments of its `values.yaml`: edit those instead. A value that is",
+    "not in this table is refused. What the Go operator's chart has too means the same here.",
+  ],
+};
+
+export const meshNodeValues: ValuesPage = {
+  valuesFile: "charts/mesh-node/values.yaml",
+  pageFile: "docs/reference/mesh-node-values.md",
+  opening: [
+    "# Values of mesh-node's chart",
+    "",
+    "`charts/mesh-node`. Made from the comments of its `values.yaml`: edit those instead. A value that is not in this table",
+    "is refused. How to use it: [mesh nodes in Kubernetes](../guides/mesh-node-in-kubernetes.md).",
+  ],
+};
 
 /** One value of the chart: its path, its default as JSON, and what values.yaml says of it. */
 export interface ChartValue {
@@ -13,19 +42,16 @@ export interface ChartValue {
   readonly text: string;
 }
 
-export function chartValuesPage(values = readFileSync(valuesFile, "utf8")): string {
-  const rows = chartValues(values).map(({ path, standard, text }) => `| \`${path}\` | \`${standard}\` | ${text} |`);
-  return [
-    "# Values of the chart",
-    "",
-    "`charts/kilo-clustermesh-operator`. Made from the comments of its `values.yaml`: edit those instead. A value that is",
-    "not in this table is refused. What the Go operator's chart has too means the same here.",
-    "",
-    "| value | default | |",
-    "|---|---|---|",
-    ...rows,
-    "",
-  ].join("\n");
+export function chartValuesPage({ valuesFile: file, opening }: ValuesPage = operatorValues): string {
+  const rows = chartValues(readFileSync(file, "utf8")).map(
+    ({ path, standard, text }) => `| \`${path}\` | \`${standard}\` | ${text.replaceAll("|", "\\|")} |`,
+  );
+  return [...opening, "", "| value | default | |", "|---|---|---|", ...rows, ""].join("\n");
+}
+
+/** Writes the pages of both charts. */
+export function writeValuesPages(): void {
+  for (const page of [operatorValues, meshNodeValues]) writeFileSync(page.pageFile, chartValuesPage(page));
 }
 
 /** Every value that has a comment of its own; a group (`image`) has none, its members do. */
@@ -62,4 +88,4 @@ function lastParagraph(comment: string): string {
     .trim();
 }
 
-if (import.meta.main) writeFileSync(valuesPageFile, chartValuesPage());
+if (import.meta.main) writeValuesPages();

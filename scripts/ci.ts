@@ -1,5 +1,9 @@
 // `npm run ci`: every ring, each step with a hard time limit. A hang names its step; the last line counts.
 import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { passedStoriesVariable } from "../test/stories/passed-stories.ts";
 
 interface Step {
   readonly name: string;
@@ -14,8 +18,12 @@ const steps: readonly Step[] = [
   { name: "control plane", command: ["npm", "run", "control-plane"], minutes: 30 },
   { name: "real", command: ["npm", "run", "test:real"], minutes: 25 },
   { name: "stories", command: ["npm", "run", "stories", "--", "--on=real"], minutes: 15 },
+  { name: "same stories", command: ["node", "scripts/compare-stories.ts"], minutes: 1 },
   { name: "campaign", command: ["npm", "run", "campaign"], minutes: 5 },
 ];
+
+/** Where steps leave what later ones compare. */
+const notes = mkdtempSync(join(tmpdir(), "kilo-clustermesh-ci-"));
 
 interface Result {
   readonly name: string;
@@ -27,7 +35,8 @@ async function run({ name, command: [command, ...words], minutes }: Step): Promi
   console.log(`\n=== ${name}: ${command} ${words.join(" ")}`);
   const startedMs = performance.now();
   // A group of its own, so that a step that hangs can be ended with all that it started.
-  const child = spawn(command, words, { stdio: ["ignore", "inherit", "inherit"], detached: true });
+  const env = { ...process.env, [passedStoriesVariable]: join(notes, "stories") };
+  const child = spawn(command, words, { stdio: ["ignore", "inherit", "inherit"], detached: true, env });
   const { code, hung } = await ended(child, minutes * 60_000);
   const verdict = hung ? "timed out" : code === 0 ? "passed" : "failed";
   return { name, verdict, seconds: Math.round((performance.now() - startedMs) / 1000) };
@@ -50,6 +59,7 @@ function ended(child: ChildProcess, withinMs: number): Promise<{ code: number | 
 
 const results: Result[] = [];
 for (const step of steps) results.push(await run(step));
+rmSync(notes, { recursive: true, force: true });
 
 console.log("\nstep             seconds   verdict");
 for (const { name, seconds, verdict } of results)

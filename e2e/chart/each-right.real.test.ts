@@ -1,119 +1,119 @@
-import { readFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { clusterMeshCrd } from "../../src/api/crd.ts";
-import { type ControlPlane, startControlPlane } from "../control-plane/control-plane.ts";
-import { createCrd } from "../control-plane/create-crd.ts";
-import type { RealCluster } from "../control-plane/real-cluster.ts";
+import { mapLimited } from "../../src/runtime/limit.ts";
+import { stories } from "../../test/stories/list.ts";
+import { play } from "../../test/stories/play.ts";
+import type { Arena, Ring, RingCluster } from "../../test/stories/ring.ts";
+import type { Story } from "../../test/stories/story.ts";
 import type { PolicyRule } from "../control-plane/scoped-access.ts";
-import { buildBundle, byOperator, furnish, namespace } from "../operator/real-mesh.ts";
-import { startBundle } from "./pod.ts";
-import { brokenPromises, createMesh, forgetOperator } from "./promises.ts";
-import { containerOf, objectsIn, render, rulesFor, the } from "./render.ts";
+import { type RealRing, startRealRing } from "../stories/real-ring.ts";
+import { type Rights, shippedRights } from "../stories/rights.ts";
 
+/** One verb of one rule. */
 interface Right {
-  readonly where: "cluster" | "namespace" | "remote";
+  readonly where: keyof Rights;
   readonly rule: PolicyRule;
+  readonly verb: string;
 }
 
-const values = { kubeconfigAllow: ["loopback"], metricsBindAddress: "0", healthProbeBindAddress: "0" };
-const chartObjects = await render(values);
-const remoteObjects = objectsIn(readFileSync("deploy/remote/rbac.yaml", "utf8"));
-const rights: readonly Right[] = [
-  ...(the(chartObjects, "ClusterRole").rules ?? []).map((rule) => ({ where: "cluster" as const, rule })),
-  ...(the(chartObjects, "Role").rules ?? []).map((rule) => ({ where: "namespace" as const, rule })),
-  ...(the(remoteObjects, "ClusterRole").rules ?? []).map((rule) => ({ where: "remote" as const, rule })),
+/** The cheapest story that a right is needed for; the first that fits. */
+const storyFor: readonly (readonly [RegExp, string])[] = [
+  [/: leases /, "two replicas run"],
+  [/: customresourcedefinitions /, "the definition is missing"],
+  [/: events /, "a mesh tells of its troubles"],
+  [/: peers update$/, "a mesh with a keepalive"],
+  [/: peers delete$/, "a mesh is deleted: its Peers go first"],
+  [/./, "a mesh is created"],
 ];
-const nameOf = ({ where, rule }: Right): string => `${where}: ${rule.resources} ${rule.verbs.join(", ")}`;
 
-/** Only an operator that sets owner references would use it. */
-const unused = "cluster: clustermeshes/finalizers update";
-const needed = rights.map(nameOf).filter((name) => name !== unused);
-const crdGroup = "apiextensions.k8s.io";
+const places = { local: "chart", own: "chart, own namespace", remote: "remote cluster" } as const;
+const nameOf = ({ where, rule, verb }: Right): string => `${places[where]}: ${rule.resources} ${verb}`;
 
-let plane: ControlPlane;
-let local: RealCluster;
-let remote: RealCluster;
-let started = 0;
-const table: string[] = [];
+/** Enough for a story that goes well, as the first test shows, and little for one that does not. */
+const patienceMs = ({ clockFactor }: Story): number => (clockFactor ? 10_000 : 6_000);
+
+/** Only with the value `nodeKeepalive.enabled`; the operator says what a person may do instead. */
+const optional = "patch nodes";
+const nothingFailed = "NOTHING FAILED FOR IT";
+
+let shipped: Rights;
+let ring: RealRing;
 
 beforeAll(async () => {
-  await buildBundle();
-  plane = await startControlPlane({ clusters: 2, audit: true });
-  [local, remote] = plane.clusters as [RealCluster, RealCluster];
-  await furnish(plane, 2);
+  shipped = await shippedRights();
+  ring = await startRealRing();
 }, 120_000);
+afterAll(() => ring?.stop());
 
-afterAll(async () => {
-  console.log(table.join("\n"));
-  await plane?.stop();
-});
-
-const rulesOf = (granted: readonly Right[], where: Right["where"]): PolicyRule[] =>
-  granted.filter((right) => right.where === where).map(({ rule }) => rule);
-
-/** The name is new each time, so that no right is remembered from before. */
-async function accountWith(granted: readonly Right[]): Promise<{ name: string; kubeconfig: string }> {
-  const name = `operator-${++started}`;
-  const there = await remote.scopedKubeconfig({ name, clusterRoleRules: rulesOf(granted, "remote") });
-  const path = `/api/v1/namespaces/${namespace}/secrets/cluster-b-kubeconfig`;
-  const body = { stringData: { kubeconfig: there } };
-  await local.requestJson({ method: "PATCH", path, contentType: "application/merge-patch+json", body });
-  const [clusterRoleRules, roleRules] = [rulesOf(granted, "cluster"), rulesOf(granted, "namespace")];
-  const kubeconfig = await local.scopedKubeconfig({ name, namespace, clusterRoleRules, roleRules });
-  return { name, kubeconfig };
+function rightsIn(rights: Rights): Right[] {
+  return (["local", "own", "remote"] as const).flatMap((where) =>
+    rights[where].flatMap((rule) => rule.verbs.map((verb) => ({ where, rule, verb }))),
+  );
 }
 
-async function wasRefused(name: string): Promise<boolean> {
-  const logs = await Promise.all([local.audit(), remote.audit()]);
-  return logs.flat().some((entry) => byOperator(entry) && entry.code === 403 && entry.user.endsWith(`:${name}`));
+function without({ where, rule, verb }: Right): Rights {
+  const rest = shipped[where].flatMap((one) => {
+    const verbs = one === rule ? one.verbs.filter((own) => own !== verb) : one.verbs;
+    return verbs.length > 0 ? [{ ...one, verbs }] : [];
+  });
+  return { ...shipped, [where]: rest };
 }
 
-/** Runs the operator with these rights: until all is well, or some time after its first refusal. */
-async function brokenWith(granted: readonly Right[], prepare?: () => Promise<void>): Promise<string[]> {
-  await forgetOperator(local, remote);
-  await prepare?.();
-  const { name, kubeconfig } = await accountWith(granted);
-  const pod = await startBundle({ folder: plane.directory, kubeconfig, args: containerOf(chartObjects).args });
-  try {
-    let refusedMs: number | undefined;
-    for (const startMs = performance.now(); performance.now() - startMs < 45_000; await sleep(200)) {
-      await createMesh(local);
-      const broken = await brokenPromises(local, remote);
-      if (broken.length === 0) return [];
-      if (refusedMs === undefined && (await wasRefused(name))) refusedMs = performance.now();
-      if (refusedMs !== undefined && performance.now() - refusedMs > 6_000) return broken;
-    }
-    return await brokenPromises(local, remote);
-  } finally {
-    await pod.child.stop();
-  }
+function storyThatNeeds(right: Right): Story {
+  const [, title = ""] = storyFor.find(([pattern]) => pattern.test(nameOf(right))) ?? [];
+  const found = stories.find(({ name }) => name.startsWith(title));
+  if (!found) throw new Error(`no story begins with "${title}"`);
+  return found;
 }
 
-async function brokenWithout(name: string): Promise<string[]> {
-  const broken = await brokenWith(rights.filter((right) => nameOf(right) !== name));
-  table.push(`without ${name}: ${broken.join("; ") || "nothing is missing"}`);
-  return broken;
+interface Played {
+  readonly failed: boolean;
+  /** What the operators were refused, as `verb resource`. */
+  readonly refused: ReadonlySet<string>;
+}
+
+async function playOn(story: Story, on: Ring): Promise<Played> {
+  const refused = new Set<string>();
+  const open = async (): Promise<Arena> => {
+    const { clusters, close } = await on.open();
+    const closeNoting = async (): Promise<void> => {
+      for (const cluster of Object.values(clusters)) for (const text of await refusedIn(cluster)) refused.add(text);
+      await close();
+    };
+    return { clusters, close: closeNoting };
+  };
+  const failed = await play(story, { ...on, open, patienceMs: patienceMs(story) }).then(
+    () => false,
+    () => true,
+  );
+  return { failed, refused };
+}
+
+async function refusedIn(cluster: RingCluster): Promise<string[]> {
+  const requests = await cluster.requests();
+  return requests
+    .filter(({ code, verb, resource }) => code === 403 && `${verb} ${resource}` !== optional)
+    .map(({ verb, resource, subresource }) => `${verb} ${subresource ? `${resource}/${subresource}` : resource}`);
 }
 
 describe("the rights that the chart and a remote cluster grant", () => {
-  it("are enough for everything the operator does for a mesh", async () => {
-    expect(await brokenWith(rights)).toEqual([]);
+  it("are enough for the stories that need them", async () => {
+    const played = [...new Set(rightsIn(shipped).map(storyThatNeeds))];
+    const results = await mapLimited(played, ring.parallel, async (story) => ({
+      story: story.name,
+      ...(await playOn(story, ring)),
+    }));
+    expect(results).toEqual(played.map(({ name }) => ({ story: name, failed: false, refused: new Set() })));
   });
 
-  it.each(needed)("without %s something is missing", async (name) => {
-    expect(await brokenWithout(name)).not.toEqual([]);
-  });
-
-  it(`without ${unused} nothing is missing: it is there because the Go operator's role has it`, async () => {
-    expect(await brokenWithout(unused)).toEqual([]);
-  });
-
-  it("may leave out to install the definition where somebody else installs it", async () => {
-    const installed = () => createCrd(local.admin, clusterMeshCrd() as never);
-    const others = rights.filter(({ rule }) => !rule.resources?.includes("customresourcedefinitions"));
-    const [readIt] = rulesFor(await render({ crd: { install: "none" } }), "customresourcedefinitions", crdGroup);
-    if (!readIt) throw new Error("no rule");
-    expect(await brokenWith([...others, { where: "cluster", rule: readIt }], installed)).toEqual([]);
+  it("are all needed: without any one verb a story fails", { timeout: 240_000 }, async () => {
+    const rows = await mapLimited(rightsIn(shipped), ring.parallel, async (right) => {
+      const story = storyThatNeeds(right);
+      const { failed, refused } = await playOn(story, ring.granting(without(right)));
+      const wasMissed = failed && refused.has(`${right.verb} ${right.rule.resources}`);
+      return `${nameOf(right)} → ${wasMissed ? `failed: ${story.name}` : nothingFailed}`;
+    });
+    console.log(rows.join("\n"));
+    expect(rows.length).toBeGreaterThan(20);
+    expect(rows.filter((row) => row.endsWith(nothingFailed))).toEqual([]);
   });
 });

@@ -4,14 +4,12 @@ import { type CrdObject, clusterMeshCrd, isEstablished } from "../../src/api/crd
 import { finalizer, leaseName } from "../../src/api/names.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
 import { collectionPath, objectPath } from "../../src/kube/resource.ts";
-import { eventually } from "../../test/support/eventually.ts";
 import type { RealCluster } from "../control-plane/real-cluster.ts";
 import { namespace, peerNamesIn, quickStart, readyOf } from "../operator/real-mesh.ts";
 
 const mesh = { namespace, name: "my-mesh" };
 const crdPath = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${clusterMeshCrd().metadata.name}`;
 const leasePath = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${leaseName}`;
-const peersPath = "/apis/kilo.squat.ai/v1alpha1/peers";
 
 async function read<T>(cluster: RealCluster, path: string): Promise<T | undefined> {
   const { status, body } = await cluster.request({ path });
@@ -61,18 +59,3 @@ export async function createMesh(local: RealCluster): Promise<void> {
 }
 
 const meshIn = (local: RealCluster): Promise<KubeObject | undefined> => read(local, objectPath(clusterMeshes, mesh));
-
-/** As before the operator was ever there; nothing of it may run. */
-export async function forgetOperator(local: RealCluster, remote: RealCluster): Promise<void> {
-  if (await meshIn(local)) {
-    const path = objectPath(clusterMeshes, mesh);
-    const body = { metadata: { finalizers: null } };
-    await local.requestJson({ method: "PATCH", path, contentType: "application/merge-patch+json", body });
-    await local.request({ method: "DELETE", path });
-  }
-  for (const path of [crdPath, leasePath, peersPath]) await local.request({ method: "DELETE", path });
-  await remote.request({ method: "DELETE", path: peersPath });
-  await eventually(async () => {
-    if (await read(local, crdPath)) throw new Error("the definition is still there");
-  });
-}

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { namespace, ofKind, release, render, rulesFor, the } from "./render.ts";
+import { containerOf, namespace, ofKind, release, render, rulesFor, the } from "./render.ts";
 
 const kilo = "kilo.squat.ai";
-const [read, coreGroup] = [["get", "list", "watch"], ""];
+const [read, coreGroup] = [["list", "watch"], ""];
 
 describe("the rights of the chart", () => {
   it("let the operator read nodes, and change them only for a node keepalive", async () => {
@@ -13,14 +13,17 @@ describe("the rights of the chart", () => {
   });
 
   it.each([
-    ["clustermeshes", [...read, "update", "patch"]],
-    ["clustermeshes/status", ["get", "update", "patch"]],
-    ["clustermeshes/finalizers", ["update"]],
-    ["peers", [...read, "create", "update", "patch", "delete"]],
+    ["clustermeshes", [...read, "patch"]],
+    ["clustermeshes/status", ["patch"]],
+    ["peers", [...read, "create", "update", "delete"]],
   ])("let the operator use %s", async (resource, verbs) => {
     const objects = await render();
     expect(rulesFor(objects, resource, kilo).map((rule) => rule.verbs)).toEqual([verbs]);
     expect(the(objects, "ClusterRole").rules).toContainEqual({ apiGroups: [kilo], resources: [resource], verbs });
+  });
+
+  it("let the operator do nothing to clustermeshes/finalizers, which only owner references need", async () => {
+    expect(rulesFor(await render(), "clustermeshes/finalizers", kilo)).toEqual([]);
   });
 
   it("let the operator read secrets in all namespaces by default", async () => {
@@ -53,13 +56,16 @@ describe("the rights of the chart", () => {
     expect(rulesFor(objects, "events", coreGroup)).toEqual([]);
   });
 
-  it("let the operator install its own definition, and only read it where another installs it", async () => {
+  it("let the operator install its own definition, and not even read it where another installs it", async () => {
     const own = { resourceNames: ["clustermeshes.kilo.squat.ai"] };
     const rulesWith = async (install: string) =>
       rulesFor(await render({ crd: { install } }), "customresourcedefinitions", "apiextensions.k8s.io");
     expect(await rulesWith("operator")).toMatchObject([{ ...own, verbs: ["get", "update"] }, { verbs: ["create"] }]);
-    expect(await rulesWith("chart")).toMatchObject([{ ...own, verbs: ["get"] }]);
-    expect(await rulesWith("none")).toMatchObject([{ ...own, verbs: ["get"] }]);
+    for (const install of ["chart", "none"]) {
+      expect(await rulesWith(install)).toEqual([]);
+      expect(containerOf(await render({ crd: { install } })).args).toContain("--install-crd=false");
+    }
+    expect(containerOf(await render()).args.join()).not.toContain("--install-crd");
   });
 
   it("let the operator use leases in its own namespace alone, and none without leader election", async () => {

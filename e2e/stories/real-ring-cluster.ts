@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { nodes } from "../../src/api/kilo-node.ts";
 import { peers } from "../../src/api/kilo-peer.ts";
 import { createClient } from "../../src/kube/http-client.ts";
-import type { Letter } from "../../test/stories/facts.ts";
+import { homeNamespace, type Letter } from "../../test/stories/facts.ts";
 import {
   type Credential,
   operatorAgent,
@@ -15,12 +15,14 @@ import { configOf } from "../../test/support/run-operator.ts";
 import { auditFileOf } from "../control-plane/api-server.ts";
 import type { AuditEntry } from "../control-plane/audit.ts";
 import type { RealCluster } from "../control-plane/real-cluster.ts";
-import type { PolicyRule } from "../control-plane/scoped-access.ts";
+import type { PolicyRule, ScopedAccess } from "../control-plane/scoped-access.ts";
 import { AuditTail } from "./audit-tail.ts";
 import { type Rights, withoutPeerVerb } from "./rights.ts";
 import { quietly } from "./wipe.ts";
 
 const markPath = "/version?mark=";
+/** So long that no mesh has to warn of the end. */
+const expirationSeconds = 30 * 86_400;
 
 /** A real API server as stories see it. It outlives them; each story asks for credentials of its own. */
 export class RealRingCluster implements RingCluster {
@@ -28,41 +30,46 @@ export class RealRingCluster implements RingCluster {
   readonly url: string;
   readonly admin: RingCluster["admin"];
   readonly #cluster: RealCluster;
-  readonly #rights: Rights;
   readonly #tail: AuditTail;
+  #rights: Rights = { local: [], own: [], remote: [] };
   /** The ServiceAccounts in use, with what each may do. */
   #accounts = new Map<string, readonly PolicyRule[]>();
   #requests: StoryRequest[] = [];
   #accountsMade = 0;
   #isAway = false;
 
-  constructor(letter: Letter, cluster: RealCluster, rights: Rights) {
+  constructor(letter: Letter, cluster: RealCluster) {
     this.letter = letter;
     this.url = cluster.url;
     this.admin = createClient(configOf(cluster.adminKubeconfig), { cluster: letter, userAgent: "story-admin" });
     this.#cluster = cluster;
-    this.#rights = rights;
     this.#tail = new AuditTail(auditFileOf(cluster.folder));
   }
 
   /** Forgets the story before. */
-  async startOver(): Promise<void> {
+  async startOver(rights: Rights): Promise<void> {
+    this.#rights = rights;
     await this.bringBack();
     await this.requests();
     this.#requests = [];
     this.#accounts = new Map();
   }
 
-  operatorKubeconfig(): Promise<string> {
-    return this.#account("operator", this.#rights.local);
+  async operatorKubeconfig(): Promise<string> {
+    const { local, own } = this.#rights;
+    const name = this.#newName("operator");
+    const kubeconfig = await this.#account(name, { clusterRoleRules: local, roleRules: own });
+    // An operator that is refused at its very start ends.
+    for (const rule of [local.at(0), own.at(0)]) if (rule) await this.#untilAllowed(name, rule, true);
+    return kubeconfig;
   }
 
   async credential(): Promise<Credential> {
-    const name = `remote-${++this.#accountsMade}`;
-    const kubeconfig = await this.#account(name, this.#rights.remote);
+    const name = this.#newName("remote");
+    const kubeconfig = await this.#account(name, { clusterRoleRules: this.#rights.remote });
     const revoke = async (): Promise<void> => {
       this.#accounts.delete(name);
-      const path = `/api/v1/namespaces/default/serviceaccounts/${name}`;
+      const path = `/api/v1/namespaces/${homeNamespace}/serviceaccounts/${name}`;
       await this.#cluster.requestJson({ method: "DELETE", path });
     };
     return { kubeconfig, revoke };
@@ -82,10 +89,10 @@ export class RealRingCluster implements RingCluster {
 
   async refusePeers(verb: PeerVerb): Promise<() => Promise<void>> {
     await this.#grantAll((rules) => withoutPeerVerb(rules, verb));
-    await this.#untilAllowed(verb, false);
+    await this.#untilAllAllowed(verb, false);
     return async () => {
       await this.#grantAll((rules) => rules);
-      await this.#untilAllowed(verb, true);
+      await this.#untilAllAllowed(verb, true);
     };
   }
 
@@ -100,28 +107,38 @@ export class RealRingCluster implements RingCluster {
     return this.#requests;
   }
 
-  async #account(name: string, rules: readonly PolicyRule[]): Promise<string> {
-    this.#accounts.set(name, rules);
-    return this.#cluster.scopedKubeconfig({ name, clusterRoleRules: rules });
+  /** A new one each time, so that no right is remembered from before. */
+  #newName(what: string): string {
+    return `${what}-${++this.#accountsMade}`;
+  }
+
+  async #account(name: string, rules: Pick<ScopedAccess, "clusterRoleRules" | "roleRules">): Promise<string> {
+    this.#accounts.set(name, rules.clusterRoleRules ?? []);
+    return this.#cluster.scopedKubeconfig({ name, namespace: homeNamespace, expirationSeconds, ...rules });
   }
 
   async #grantAll(change: (rules: readonly PolicyRule[]) => readonly PolicyRule[]): Promise<void> {
     for (const [name, rules] of this.#accounts)
-      await this.#cluster.scopedKubeconfig({ name, clusterRoleRules: change(rules) });
+      await this.#cluster.scopedKubeconfig({ name, namespace: homeNamespace, clusterRoleRules: change(rules) });
   }
 
-  /** Rights take effect a moment after they were written. */
-  async #untilAllowed(verb: PeerVerb, wanted: boolean): Promise<void> {
-    for (const name of this.#accounts.keys()) {
-      const user = `system:serviceaccount:default:${name}`;
-      const resourceAttributes = { verb, group: "kilo.squat.ai", resource: "peers" };
-      const body = { spec: { user, resourceAttributes } };
-      const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
-      await eventually(async () => {
-        const review = await this.#cluster.requestJson<Review>({ method: "POST", path, body });
-        if (review.status.allowed !== wanted) throw new Error(`${verb} is still ${wanted ? "refused" : "allowed"}`);
-      });
-    }
+  async #untilAllAllowed(verb: PeerVerb, wanted: boolean): Promise<void> {
+    const rule = { apiGroups: ["kilo.squat.ai"], resources: ["peers"], verbs: [verb] };
+    for (const name of this.#accounts.keys()) await this.#untilAllowed(name, rule, wanted);
+  }
+
+  /** Rights take effect a moment after they were written. Asks for the first thing of the rule. */
+  async #untilAllowed(account: string, rule: PolicyRule, wanted: boolean): Promise<void> {
+    const user = `system:serviceaccount:${homeNamespace}:${account}`;
+    const [group = "", resource = "", verb = ""] = [rule.apiGroups?.[0], rule.resources?.[0], rule.verbs[0]];
+    const name = rule.resourceNames?.[0] ?? "";
+    const resourceAttributes = { verb, group, resource, name, namespace: homeNamespace };
+    const body = { spec: { user, resourceAttributes } };
+    const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+    await eventually(async () => {
+      const review = await this.#cluster.requestJson<Review>({ method: "POST", path, body });
+      if (review.status.allowed !== wanted) throw new Error(`${verb} is still ${wanted ? "refused" : "allowed"}`);
+    });
   }
 }
 

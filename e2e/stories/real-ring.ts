@@ -17,22 +17,25 @@ const clockFactor = 30;
 const parallel = 2;
 
 export interface RealRingOptions {
-  /** What operators may do; what we ship when not said. */
-  readonly rights?: Rights;
   readonly version?: "newest" | "oldest";
 }
 
+export interface RealRing extends Ring {
+  /** The same servers for operators with other rights than those that we ship. */
+  granting(rights: Rights): Ring;
+}
+
 /** Real API servers, three for each story that is played at once, emptied before every story. */
-export async function startRealRing({ rights, version = "newest" }: RealRingOptions = {}): Promise<Ring> {
-  const granted = rights ?? (await shippedRights());
+export async function startRealRing({ version = "newest" }: RealRingOptions = {}): Promise<RealRing> {
+  const shipped = await shippedRights();
   const plane = await startControlPlane({ clusters: parallel * letters.length, audit: true, version });
-  const sets = Array.from({ length: parallel }, (_, index) => placesOf(plane, index, granted));
+  const sets = Array.from({ length: parallel }, (_, index) => placesOf(plane, index));
   const free = [...sets];
-  const open = async (): Promise<Arena> => {
+  const open = async (rights: Rights): Promise<Arena> => {
     const places = free.pop();
     if (!places) throw new Error(`more than ${parallel} stories at once`);
     // A server that was started again a moment ago may send the first requests away.
-    await eventually(() => Promise.all(Object.values(places).map(prepare)));
+    await eventually(() => Promise.all(Object.values(places).map((place) => prepare(place, rights))));
     const clusters = { a: places.a.cluster, b: places.b.cluster, c: places.c.cluster };
     return { clusters, close: async () => void free.push(places) };
   };
@@ -40,7 +43,14 @@ export async function startRealRing({ rights, version = "newest" }: RealRingOpti
     for (const places of sets) for (const { cluster } of Object.values(places)) cluster.admin.close();
     await plane.stop();
   };
-  return { name: "real", clockFactor, parallel, open, stop };
+  const granting = (rights: Rights): Ring => ({
+    name: "real",
+    clockFactor,
+    parallel,
+    open: () => open(rights),
+    stop,
+  });
+  return { ...granting(shipped), granting };
 }
 
 interface Place {
@@ -48,17 +58,17 @@ interface Place {
   readonly cluster: RealRingCluster;
 }
 
-function placesOf({ clusters }: ControlPlane, set: number, rights: Rights): Record<(typeof letters)[number], Place> {
+function placesOf({ clusters }: ControlPlane, set: number): Record<(typeof letters)[number], Place> {
   const place = (letter: (typeof letters)[number]): Place => {
     const real = clusters[set * letters.length + letters.indexOf(letter)];
     if (!real) throw new Error(`no API server for cluster ${letter}`);
-    return { real, cluster: new RealRingCluster(letter, real, rights) };
+    return { real, cluster: new RealRingCluster(letter, real) };
   };
   return { a: place("a"), b: place("b"), c: place("c") };
 }
 
-async function prepare({ real, cluster }: Place): Promise<void> {
-  await cluster.startOver();
+async function prepare({ real, cluster }: Place, rights: Rights): Promise<void> {
+  await cluster.startOver(rights);
   await wipe(cluster.admin);
   await createCrd(real.admin, peerCrd() as Parameters<typeof createCrd>[1]);
   for (const name of [homeNamespace, otherNamespace]) {

@@ -2,17 +2,20 @@ import { readFileSync } from "node:fs";
 import { objectsIn, render, the } from "../chart/render.ts";
 import type { PolicyRule } from "../control-plane/scoped-access.ts";
 
-/** What an operator may do: where it runs, and in the clusters that it reaches through a kubeconfig. */
+/** What an operator may do: in the cluster where it runs, in its own namespace there, and in the other clusters. */
 export interface Rights {
   readonly local: readonly PolicyRule[];
+  readonly own: readonly PolicyRule[];
   readonly remote: readonly PolicyRule[];
 }
 
 /** The rights that the chart and `deploy/remote/rbac.yaml` give, and no others. */
 export async function shippedRights(): Promise<Rights> {
-  const local = the(await render(), "ClusterRole").rules ?? [];
+  const objects = await render();
+  const local = the(objects, "ClusterRole").rules ?? [];
+  const own = the(objects, "Role").rules ?? [];
   const remote = the(objectsIn(readFileSync("deploy/remote/rbac.yaml", "utf8")), "ClusterRole").rules ?? [];
-  return { local, remote };
+  return { local, own, remote };
 }
 
 /** The same rights without one verb on Peers. */

@@ -1,14 +1,17 @@
 import { clusterMeshes } from "../../src/api/cluster-mesh.ts";
 import { nodes } from "../../src/api/kilo-node.ts";
 import { peers } from "../../src/api/kilo-peer.ts";
+import { leaseName } from "../../src/api/names.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import { isKubeError } from "../../src/kube/errors.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
-import { type Resource, secrets } from "../../src/kube/resource.ts";
+import { leases, type Resource, secrets } from "../../src/kube/resource.ts";
+import { homeNamespace } from "../../test/stories/facts.ts";
 
 /** Takes everything away that a story may have left, finalizers or not. */
 export async function wipe(admin: KubeClient): Promise<void> {
   for (const resource of [clusterMeshes, secrets, nodes, peers]) await removeAll(admin, resource);
+  await quietly(admin.delete(leases, { namespace: homeNamespace, name: leaseName }));
 }
 
 async function removeAll(admin: KubeClient, resource: Resource): Promise<void> {

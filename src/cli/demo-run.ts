@@ -40,7 +40,7 @@ export function startDemo(sandbox: Sandbox, terminal: Terminal, signal: AbortSig
   const client = createClient(local, { cluster: localName });
   const connect = (id: string, config: ConnectionConfig) => createClient(config, { cluster: nameOf(id) });
   const log = storyteller(terminal, nameOf);
-  const ports = { client, connect, clock: systemClock, log };
+  const ports = { client, localConfig: local, connect, clock: systemClock, log };
   const both = AbortSignal.any([signal, ending.signal]);
   const operator = runOperator({ ...defaultConfig, allow }, ports, both);
   return {

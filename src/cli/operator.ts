@@ -36,7 +36,7 @@ async function run(command: Command): Promise<void> {
   if (ignored.length > 0) log.info("flags ignored", { flags: ignored });
   try {
     const { runOperator } = await import("../operator/run-operator.ts");
-    const ports = { client, localServer: local.server, connect, clock: systemClock, log };
+    const ports = { client, localConfig: local, connect, clock: systemClock, log };
     await runOperator(config, ports, untilInterrupted());
   } finally {
     client.close();

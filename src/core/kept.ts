@@ -96,7 +96,8 @@ export function reachesElsewhere(world: World, owner: ConnectedMesh, target: Con
   });
 }
 
-function uidsOf(world: World, id: ConnectionId): Set<string> | undefined {
+/** The UIDs of its nodes, while they are known. */
+export function uidsOf(world: World, id: ConnectionId): Set<string> | undefined {
   const nodes = world.clusters.get(id)?.nodes;
   return nodes?.state === "known" ? new Set(nodes.items.map(({ uid }) => uid)) : undefined;
 }

@@ -92,8 +92,9 @@ describe("a Secret that leads to another cluster", () => {
     expect(replacedNotes(world, conn(1))).toEqual([]);
   });
 
-  it("is no news when the new kubeconfig leads to the same cluster", () => {
-    const world = leavingWorld(aView(there), { meshes: [replaced], twins: new Map([[conn(3), conn(2)]]) });
+  it("is no news when the new kubeconfig leads to the same cluster, also with a new authority", () => {
+    const world = leavingWorld(aView(there, { peers: known([ours]), trust: "old ca" }), { meshes: [replaced] });
     expect(replacedNotes(world, conn(2))).toEqual([]);
+    expect(partingOf(world, conn(3))).toBe(conn(2));
   });
 });

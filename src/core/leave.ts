@@ -1,8 +1,9 @@
-import type { ClusterName, ConnectionId } from "./ids.ts";
+import type { ClusterName, ConnectionId, MeshId } from "./ids.ts";
+import { uidsOf } from "./kept.ts";
 import { keepaliveChanges } from "./node-keepalive.ts";
 import type { Note } from "./notes.ts";
 import type { UnknownReason } from "./reasons.ts";
-import type { EntryConnection, World } from "./world.ts";
+import type { World } from "./world.ts";
 
 /** How long a cluster that no mesh asks for any more is kept open to be emptied. */
 export const leavingLimitMs = 600_000;
@@ -23,22 +24,44 @@ export function mayClose(world: World, id: ConnectionId, leavingMs: number): boo
 /** The connection that speaks for its cluster, or `empty` when that holds nothing of ours. */
 export function partingOf(world: World, id: ConnectionId): ConnectionId | "empty" | undefined {
   const peers = world.clusters.get(id)?.peers;
-  const speaker = world.twins.get(id);
+  const speaker = world.twins.get(id) ?? heirOf(world, id);
   if (speaker || peers?.state !== "known") return speaker;
   const isOurs = peers.items.some(({ instance }) => instance === world.instance);
   return isOurs || keepaliveChanges(world, id, 0).length > 0 ? undefined : "empty";
 }
 
-/** Told while the cluster that an entry led to before is open beside the one that it leads to now. */
+/** What a Secret leads to now that led here before, if that is the same cluster. */
+function heirOf(world: World, id: ConnectionId): ConnectionId | undefined {
+  return successions(world)
+    .filter(({ old }) => old === id)
+    .find(({ old, now }) => sharesNode(world, old, now))?.now;
+}
+
+/** Told while the cluster that an entry led to before is open beside another one that it leads to now. */
 export function replacedNotes(world: World, target: ConnectionId): Note[] {
-  return world.meshes.flatMap(({ mesh, connections, before = new Map<ClusterName, ConnectionId>() }) =>
-    [...before]
-      .filter(
-        ([name, old]) => leadsTo(connections.get(name), target) && world.leaving.has(old) && !world.twins.has(old),
-      )
-      .map(([source]): Note => ({ owners: [mesh.id], source, reason: "ClusterReplaced", subject: source })),
+  return successions(world)
+    .filter(({ old, now }) => now === target && world.leaving.has(old) && !sharesNode(world, old, now))
+    .map(({ mesh, source }): Note => ({ owners: [mesh], source, reason: "ClusterReplaced", subject: source }));
+}
+
+interface Succession {
+  readonly mesh: MeshId;
+  readonly source: ClusterName;
+  readonly old: ConnectionId;
+  readonly now: ConnectionId;
+}
+
+/** Entries that lead elsewhere than before, while both connections are open. */
+function successions({ meshes }: World): Succession[] {
+  return meshes.flatMap(({ mesh, connections, before = new Map<ClusterName, ConnectionId>() }) =>
+    [...before].flatMap(([source, old]): Succession[] => {
+      const connection = connections.get(source);
+      return connection?.state === "connected" ? [{ mesh: mesh.id, source, old, now: connection.id }] : [];
+    }),
   );
 }
 
-const leadsTo = (connection: EntryConnection | undefined, id: ConnectionId): boolean =>
-  connection?.state === "connected" && connection.id === id;
+function sharesNode(world: World, a: ConnectionId, b: ConnectionId): boolean {
+  const here = uidsOf(world, a);
+  return [...(uidsOf(world, b) ?? [])].some((uid) => here?.has(uid));
+}

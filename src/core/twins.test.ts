@@ -21,6 +21,15 @@ describe("two connections to one cluster", () => {
     expect([...(spoken?.spokenFor ?? [])]).toEqual([["c3", conn(3)]]);
   });
 
+  it("are not believed where another authority vouches for one of them: UIDs anybody can copy", () => {
+    const forged = new Map(clusters);
+    const copy = forged.get(conn(3));
+    if (!copy) throw new Error("unreachable");
+    expect([...twinsOf(forged.set(conn(3), { ...copy, trust: "another ca" }))]).toEqual([]);
+    const { trust: _, ...nobody } = copy;
+    expect([...twinsOf(forged.set(conn(3), nobody))]).toEqual([]);
+  });
+
   it("leave meshes as they are where there are none", () => {
     const meshes = [connected(aMesh(2))];
     expect(speakFor(meshes, new Map())).toBe(meshes);

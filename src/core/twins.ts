@@ -5,14 +5,16 @@ import type { ClusterView, ConnectedMesh, EntryConnection } from "./world.ts";
 export type Twins = ReadonlyMap<ConnectionId, ConnectionId>;
 
 /**
- * Two kubeconfigs may lead to one cluster: a shared Node UID tells. The first of them, in the order given, speaks for it:
- * two that plan one target would write against each other for ever.
+ * Two kubeconfigs may lead to one cluster: a shared Node UID tells, where the same authority vouches for both servers; a
+ * cluster that only copies the UIDs of another must not speak for it. The first of them, in the order given, speaks: two
+ * that plan one target would write against each other for ever.
  */
 export function twinsOf(clusters: ReadonlyMap<ConnectionId, ClusterView>): Twins {
   const speakers = new Map<string, ConnectionId>();
   const twins = new Map<ConnectionId, ConnectionId>();
-  for (const [id, { nodes }] of clusters) {
-    const uids = nodes.state === "known" ? nodes.items.map(({ uid }) => uid) : [];
+  for (const [id, { nodes, trust }] of clusters) {
+    const isSeen = nodes.state === "known" && trust !== undefined;
+    const uids = isSeen ? nodes.items.map(({ uid }) => `${trust} ${uid}`) : [];
     const speaker = uids.map((uid) => speakers.get(uid)).find((found) => found !== undefined);
     if (speaker) twins.set(id, speaker);
     for (const uid of uids) if (!speakers.has(uid)) speakers.set(uid, speaker ?? id);

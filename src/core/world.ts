@@ -38,6 +38,8 @@ export interface ClusterView {
   readonly endpointAgesMs: ReadonlyMap<PeerName, number>;
   /** Two complete lists, far enough apart, agree: a node that was in neither is gone. */
   readonly absenceProven: boolean;
+  /** Who vouches for its API server, as far as that is known: Node UIDs anybody can write. */
+  readonly trust?: string;
   /** When the credential that leads there ends, in milliseconds since 1970; absent where it does not say. */
   readonly credentialEndsAtMs?: number;
   /** For how long it was given, where it says so. */

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { fingerprintsIn } from "./pem.ts";
 
 /** A bearer token, or where to ask for it. `refresh` asks for a newer one than was given last, if there is one. */
 export type Token = string | ((refresh?: boolean) => string);
@@ -33,4 +34,13 @@ export function connectionId(config: ConnectionConfig): string {
   return createHash("sha256")
     .update(JSON.stringify(parts.map((part) => part ?? null)))
     .digest("hex");
+}
+
+/**
+ * Who vouches for the server: equal only for configs of which none could be met by a server that the other refuses. Undefined
+ * where nobody does.
+ */
+export function trustOf({ server, caPem, serverName, insecureTls }: ConnectionConfig): string | undefined {
+  if (insecureTls) return undefined;
+  return caPem === undefined ? `public ${serverName ?? new URL(server).hostname}` : fingerprintsIn(caPem).join(" ");
 }

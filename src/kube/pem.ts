@@ -23,6 +23,12 @@ export function signs(key: KeyObject, certPem: string): boolean {
   return leaf !== undefined && new X509Certificate(leaf).checkPrivateKey(key);
 }
 
+/** Known by their content, whatever order and layout they are written in. */
+export function fingerprintsIn(pem: string): readonly string[] {
+  const found = certificatesIn(pem).flatMap((block) => attempt(() => new X509Certificate(block).fingerprint256) ?? []);
+  return [...new Set(found)].sort();
+}
+
 function certificatesIn(pem: string): readonly string[] {
   return pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
 }

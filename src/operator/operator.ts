@@ -40,8 +40,8 @@ import { type TendPorts, tendMesh } from "./tend-mesh.ts";
 export interface OperatorPorts {
   /** The cluster the operator runs in. */
   readonly client: KubeClient;
-  /** The URL of its API server, where it is known. */
-  readonly localServer?: string;
+  /** What its client was made from. */
+  readonly localConfig: ConnectionConfig;
   readonly connect: (id: ConnectionId, config: ConnectionConfig) => KubeClient;
   readonly clock: Clock;
   readonly log: Logger;

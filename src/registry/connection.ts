@@ -7,7 +7,8 @@ import { type NodeFacts, sameNodeFacts, sameToOthers } from "../core/node.ts";
 import type { UnknownReason } from "../core/reasons.ts";
 import type { ClusterView, Observation } from "../core/world.ts";
 import type { KubeClient } from "../kube/client.ts";
-import type { CredentialExpiry } from "../kube/credential-expiry.ts";
+import { type ConnectionConfig, trustOf } from "../kube/connection-config.ts";
+import { type CredentialExpiry, credentialExpiry } from "../kube/credential-expiry.ts";
 import { type Change, Informer } from "../kube/informer.ts";
 import type { Knowledge } from "../kube/knowledge.ts";
 import type { ObjectRef } from "../kube/object.ts";
@@ -28,14 +29,17 @@ export interface ConnectionOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly onChange: (change: ClusterChange) => void;
-  /** When the credential that we were given ends, if it says so. */
-  readonly credential?: CredentialExpiry | undefined;
+  /** What the client was made from. */
+  readonly config: ConnectionConfig;
 }
 
 /** One connected cluster: its Nodes and Peers in memory, and whether we know them. */
 export class Connection {
   readonly id: ConnectionId;
   readonly client: KubeClient;
+  /** Of its API server, without the brackets of an IPv6 address. */
+  readonly host: string;
+  readonly #trust: string | undefined;
   readonly #clock: Clock;
   readonly #onChange: (change: ClusterChange) => void;
   readonly #nodes: Informer<Parameters<typeof readNode>[0], NodeFacts>;
@@ -53,9 +57,11 @@ export class Connection {
   #told = "";
   #proving = false;
 
-  constructor({ id, client, clock, log, onChange, credential }: ConnectionOptions) {
+  constructor({ id, client, clock, log, onChange, config }: ConnectionOptions) {
     this.id = id;
-    this.#credential = credential;
+    this.host = new URL(config.server).hostname.replace(/^\[|\]$/g, "");
+    this.#trust = trustOf(config);
+    this.#credential = credentialExpiry(config);
     this.client = client;
     this.#clock = clock;
     this.#onChange = onChange;
@@ -110,6 +116,7 @@ export class Connection {
       silent: this.#silent.current,
       absenceProven: this.#departures.absenceProven,
       ...credentialFacts(this.#credential),
+      ...(this.#trust !== undefined && { trust: this.#trust }),
     };
   }
 

@@ -2,7 +2,6 @@ import { type ConnectionId, localConnection } from "../core/ids.ts";
 import type { ClusterView } from "../core/world.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { ConnectionConfig } from "../kube/connection-config.ts";
-import { type CredentialExpiry, credentialExpiry } from "../kube/credential-expiry.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
 import { type ClusterChange, Connection } from "./connection.ts";
@@ -10,8 +9,8 @@ import type { ConnectionSummary } from "./summary.ts";
 
 export interface RegistryOptions {
   readonly local: KubeClient;
-  /** The URL of the local API server, where it is known. */
-  readonly localServer?: string;
+  /** How the local API server is reached. */
+  readonly localConfig: ConnectionConfig;
   readonly connect: (id: ConnectionId, config: ConnectionConfig) => KubeClient;
   readonly clock: Clock;
   readonly log: Logger;
@@ -26,8 +25,6 @@ export interface RegistryOptions {
 export class Registry {
   readonly #options: RegistryOptions;
   readonly #connections = new Map<ConnectionId, Connection>();
-  /** The hosts of their API servers. */
-  readonly #hosts = new Map<ConnectionId, string>();
   /** Since when, on the monotonic clock. */
   readonly #leaving = new Map<ConnectionId, number>();
 
@@ -37,9 +34,7 @@ export class Registry {
 
   /** Opens the local connection, which stays. */
   start(): void {
-    this.#open(localConnection, this.#options.local);
-    const { localServer } = this.#options;
-    if (localServer) this.#hosts.set(localConnection, hostOf(localServer));
+    this.#open(localConnection, this.#options.local, this.#options.localConfig);
   }
 
   get(id: ConnectionId): Connection | undefined {
@@ -78,7 +73,7 @@ export class Registry {
 
   /** The hosts of the API servers that we use: addresses and names, sorted. */
   hosts(): string[] {
-    return [...new Set(this.#hosts.values())].sort();
+    return [...new Set([...this.#connections.values()].map(({ host }) => host))].sort();
   }
 
   /** Every cluster in numbers. */
@@ -90,9 +85,7 @@ export class Registry {
   want(remote: ReadonlyMap<ConnectionId, ConnectionConfig>): void {
     for (const [id, config] of remote) {
       this.#leaving.delete(id);
-      if (this.#connections.has(id)) continue;
-      this.#open(id, this.#options.connect(id, config), credentialExpiry(config));
-      this.#hosts.set(id, hostOf(config.server));
+      if (!this.#connections.has(id)) this.#open(id, this.#options.connect(id, config), config);
     }
     for (const id of this.ids())
       if (id !== localConnection && !remote.has(id) && !this.#leaving.has(id)) this.#leave(id);
@@ -122,7 +115,6 @@ export class Registry {
     const connection = this.#connections.get(id);
     this.#connections.delete(id);
     this.#leaving.delete(id);
-    this.#hosts.delete(id);
     await connection?.stop();
     if (!connection || id === localConnection) return;
     connection.client.close();
@@ -135,7 +127,7 @@ export class Registry {
     log.info("cluster leaving", { connection: id });
   }
 
-  #open(id: ConnectionId, client: KubeClient, credential?: CredentialExpiry): void {
+  #open(id: ConnectionId, client: KubeClient, config: ConnectionConfig): void {
     const { clock, log, onChange } = this.#options;
     const connection = new Connection({
       id,
@@ -143,12 +135,9 @@ export class Registry {
       clock,
       log: log.with({ connection: id }),
       onChange: (change) => onChange(id, change),
-      credential,
+      config,
     });
     this.#connections.set(id, connection);
     connection.start();
   }
 }
-
-/** Without the brackets of an IPv6 address. */
-const hostOf = (server: string): string => new URL(server).hostname.replace(/^\[|\]$/g, "");

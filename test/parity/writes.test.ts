@@ -37,8 +37,9 @@ async function clusterThatSays(kind: KubeErrorKind): Promise<Connection> {
   const list = async (resource: Resource<KubeObject>) =>
     resource.plural === nodes.plural ? aList(5) : aList(5, stored(0), stored(1));
   const client = Object.assign(script, { list, create: refuse, replace: refuse, delete: refuse }) as KubeClient;
-  const options = { id: conn(2), client, clock: new FakeClock(), log: silentLogger, onChange: () => undefined };
-  const connection = new Connection(options);
+  const outside = { client, clock: new FakeClock(), log: silentLogger, onChange: () => undefined };
+  const config = { server: "https://api.example.org", compress: false };
+  const connection = new Connection({ id: conn(2), config, ...outside });
   opened.push(connection);
   connection.start();
   await vi.waitFor(() => expect(connection.view().peers.state).toBe("known"));

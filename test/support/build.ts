@@ -77,6 +77,7 @@ export function aView(nodes: readonly NodeFacts[], overrides: Partial<ClusterVie
     moveAgesMs: new Map(),
     endpointAgesMs: new Map(),
     absenceProven: true,
+    trust: "ca",
     ...overrides,
   };
 }

@@ -30,9 +30,10 @@ export interface RunningOperator {
 export function startOperator({ kubeconfig, userAgent, clock, log, hearing, config }: OperatorRun): RunningOperator {
   const connect = (cluster: string, there: ConnectionConfig): KubeClient =>
     hearing.of(there.server, createClient(there, { cluster, userAgent }));
-  const client = connect("local", configOf(kubeconfig));
+  const localConfig = configOf(kubeconfig);
+  const client = connect("local", localConfig);
   const ending = new AbortController();
-  const ports = { client, connect, clock, log };
+  const ports = { client, localConfig, connect, clock, log };
   const running = runOperator({ ...defaultConfig, allow, ...config }, ports, ending.signal);
   running.catch((error: unknown) => log.error("the operator ended", { error: String(error) }));
   const stop = async (): Promise<void> => {

@@ -17,7 +17,7 @@ import type { Step, VersionStore } from "./version-store.ts";
 
 /** How much may be in the store. All in bytes. */
 export interface DocumentLimits {
-  /** JSON text of one document. */
+  /** JSON text of one document that is put. */
   readonly json: number;
   /** One document with its history. It must fit into one frame. */
   readonly history: number;
@@ -58,6 +58,9 @@ export type Merge =
   | { readonly result: "known" | "stale" | "missing" };
 
 const maxChunks = 16;
+
+/** What nodes that each keep to the limit make together of one document may be larger than what one may put. */
+export const readLimit = (limits: DocumentLimits): number => 4 * limits.json;
 
 /** The step that makes the document equal to `value`; none when it is already. */
 export function editPut(editing: Editing, key: DocumentKey, value: unknown): Step | undefined {
@@ -134,7 +137,7 @@ function editLive(editing: Editing, edited: Edited, change: (handle: Handle) => 
     change(handle);
     step = stepTo(handle, edited, editing.limits);
     throwIfTooLarge(editing, step.after.byteLength - (base?.byteLength ?? 0), step.after.byteLength);
-    json = readContent(handle, editing.limits.json);
+    json = readContent(handle, readLimit(editing.limits));
   } catch (error) {
     handle.free();
     throw error;

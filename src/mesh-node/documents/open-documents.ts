@@ -18,6 +18,7 @@ import {
   editMerge,
   editPut,
   type RemoteVersion,
+  readLimit,
 } from "./edit.ts";
 import { expireTombstones } from "./expiry.ts";
 import { HandleCache } from "./handle-cache.ts";
@@ -69,7 +70,7 @@ export async function openDocuments(options: DocumentsOptions): Promise<Document
   const lock = await lockDirectory(storage.directory);
   if (!lock) log.warn("data directory not locked: its file system has no sockets");
   try {
-    const handles = new HandleCache({ capacity: 128, maxJsonLength: limits.json });
+    const handles = new HandleCache({ capacity: 128, maxJsonLength: readLimit(limits) });
     const onCorruption = options.onCorruption ?? "refuse";
     const verify = (version: LiveVersion) => handles.verified(version);
     const found = await openLog({ storage, log, onCorruption, verify });
@@ -105,7 +106,10 @@ class OpenDocuments implements DocumentStore {
       everyMs: expireEveryMs,
       signal: this.#ending.signal,
     });
-    this.#background = Promise.all([expiring, this.#readAhead()]);
+    const reading = this.#readAhead().catch((error: unknown) =>
+      log.warn("document not readable", { error: String(error) }),
+    );
+    this.#background = Promise.all([expiring, reading]);
   }
 
   async put(collection: string, id: string, json: string): Promise<void> {

@@ -111,10 +111,10 @@ export class Outbox {
     if (version.kind === "tombstone")
       return { key, stamp: { kind: "tombstone", generation }, deletedAtMs: version.deletedAtMs };
     const stamp = { kind: "live", generation, heads: version.heads } as const;
-    if (due.base.length === 0 || due.generation !== generation)
-      return { key, stamp, base: [], bytes: Buffer.concat(version.chunks) };
-    const read = this.#versions.handles.read.bind(this.#versions.handles);
-    const bytes = read(key, version, (handle) => changesSince(handle, due.base));
-    return { key, stamp, base: due.base, bytes };
+    if (due.base.length > 0 && due.generation === generation) {
+      const bytes = this.#versions.handles.read(key, version, (handle) => changesSince(handle, due.base));
+      if (bytes.length < version.byteLength) return { key, stamp, base: due.base, bytes };
+    }
+    return { key, stamp, base: [], bytes: Buffer.concat(version.chunks) };
   }
 }

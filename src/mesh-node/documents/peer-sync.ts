@@ -1,6 +1,6 @@
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log.ts";
-import type { Link } from "../link.ts";
+import { type Link, maxFrameBytes } from "../link.ts";
 import { hasHeads } from "./automerge.ts";
 import { bucketOf } from "./digest.ts";
 import { DocumentError } from "./documents.ts";
@@ -213,14 +213,22 @@ export class PeerSync {
   async #pump(): Promise<void> {
     while (!this.#isEnded) {
       const frame = this.#outbox.next(this.#round.told);
-      if (frame) {
-        await this.#link.send(encodeFrame(frame));
-        this.#round.count.framesSent++;
-      } else {
+      if (frame) await this.#send(frame);
+      else {
         await this.#wake.promise;
         this.#wake = Promise.withResolvers();
       }
     }
+  }
+
+  async #send(frame: Frame): Promise<void> {
+    const bytes = encodeFrame(frame);
+    if (bytes.length > maxFrameBytes) {
+      this.#round.log.warn("frame not sent: it is too long", { kind: frame.kind, bytes: bytes.length });
+      return;
+    }
+    await this.#link.send(bytes);
+    this.#round.count.framesSent++;
   }
 
   #fail(error: unknown): void {
