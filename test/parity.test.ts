@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
-/** A line of the Go operator's tests, or a weakness of it. */
+/** A line of the Go operator's tests or of what peer discovery asks for, or a weakness of either reference. */
 interface Item {
   readonly id: string;
   readonly text: string;
@@ -24,6 +24,7 @@ const load = (name: string): Item[] => JSON.parse(readFileSync(`test/fixtures/pa
 
 const checklist = load("checklist");
 const weaknesses = load("weaknesses");
+const discovery = load("discovery");
 
 const link = /\[([^\]]+)\]\(\.\.\/([^)]+)\)/g;
 
@@ -93,27 +94,38 @@ describe("docs/parity.md", () => {
   const rows = rowsOf(readFileSync("docs/parity.md", "utf8"));
 
   it("has one row for every line of the reference, and every test that it names exists", () => {
-    expect(faultsOf([...checklist, ...weaknesses], rows, remembered(titlesIn))).toEqual([]);
+    expect(faultsOf([...checklist, ...weaknesses, ...discovery], rows, remembered(titlesIn))).toEqual([]);
   });
 
   it("says how far it is", () => {
-    const of = (state: string): Row[] => rows.filter((row) => row.state === state);
-    const open = of("open");
-    console.log(
-      [
-        `parity: ${rows.length} lines, ${of("tested").length} tested, ${of("differs").length} differ, ${open.length} open`,
-        ...open.map(({ id, text }) => `open: ${id} ${text}`),
-      ].join("\n"),
+    const counts = (some: readonly Row[]): string => {
+      const of = (state: string): number => some.filter((row) => row.state === state).length;
+      return `${some.length} lines, ${of("tested")} tested, ${of("differs")} differ, ${of("open")} open`;
+    };
+    const open = rows.filter(({ state }) => state === "open").map(({ id, text }) => `open: ${id} ${text}`);
+    const [ofDiscovery, ofOperator] = [true, false].map((isDiscovery) =>
+      rows.filter(({ id }) => isDiscovery === discovery.some((item) => item.id === id)),
     );
-    expect(of("tested").length + of("differs").length + open.length).toBe(rows.length);
+    console.log(
+      [`parity: ${counts(ofOperator ?? [])}`, `peer discovery: ${counts(ofDiscovery ?? [])}`, ...open].join("\n"),
+    );
+    expect(rows.filter(({ state }) => !["tested", "differs", "open"].includes(state))).toEqual([]);
   });
 
   it("has all 32 weaknesses, and every list of the reference", () => {
     const numbers = weaknesses.flatMap(({ id }) => /^weakness-(\d+)/.exec(id)?.[1] ?? []);
     expect([...new Set(numbers.map(Number))]).toEqual(Array.from({ length: 32 }, (_, index) => index + 1));
     expect(new Set(checklist.map(({ id }) => id.replace(/-\d+[a-z]?$/, ""))).size).toBe(27);
-    const ids = [...checklist, ...weaknesses].map(({ id }) => id);
+    const ids = [...checklist, ...weaknesses, ...discovery].map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it("has every gap, acceptance, constraint and weakness of peer discovery", () => {
+    const named = new Set(discovery.flatMap(({ text }) => /^[GACWextra0-9, ]+(?=:)/.exec(text)?.[0].split(", ") ?? []));
+    const upTo = (letter: string, count: number) =>
+      Array.from({ length: count }, (_, index) => `${letter}${index + 1}`);
+    const expected = [...upTo("G", 11), ...upTo("A", 5), ...upTo("C", 4), ...upTo("W", 9), "extra"];
+    expect([...named].sort()).toEqual(expected.sort());
   });
 });
 

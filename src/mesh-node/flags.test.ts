@@ -58,7 +58,9 @@ describe("a node for which nobody has set anything", () => {
 
 describe("the environment", () => {
   it.each<[string, Environment, Partial<Record<string, unknown>>]>([
-    ["mode", { PEAT_NODE_DISCOVERY_MODE: "kubernetes" }, { "discovery-mode": "kubernetes" }],
+    ["mode none", { PEAT_NODE_DISCOVERY_MODE: "none" }, { "discovery-mode": "none" }],
+    ["mode mdns", { PEAT_NODE_DISCOVERY_MODE: "mdns" }, { "discovery-mode": "mdns" }],
+    ["mode kubernetes", { PEAT_NODE_DISCOVERY_MODE: "kubernetes" }, { "discovery-mode": "kubernetes" }],
     ["namespace", { PEAT_NODE_DISCOVERY_NAMESPACE: "blue" }, { "discovery-namespace": "blue" }],
     ["selector", { PEAT_NODE_DISCOVERY_LABEL_SELECTOR: "a=b" }, { "discovery-label-selector": "a=b" }],
     ["prefix", { PEAT_NODE_DISCOVERY_ANNOTATION_PREFIX: "x/" }, { "discovery-annotation-prefix": "x/" }],
