@@ -107,7 +107,7 @@ describe("managers on real UDP sockets", () => {
     await once(there.child, "exit");
     const again = await startProcess("there", [here.peer], there.peer.addresses[0]);
     await eventually(() => expect(again.lines).toContainEqual({ up: here.id }), { withinMs: 7_000 });
-    expect(here.handled.history).toEqual(["up", "down", "up"]);
+    await eventually(() => expect(here.handled.history).toEqual(["up", "down", "up"]), { withinMs: 5_000 });
     again.child.kill("SIGTERM");
     await eventually(() => expect(linksOf(here)).toEqual([]), { withinMs: 5_000 });
   }, 60_000);

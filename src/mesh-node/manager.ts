@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
 import { acceptInbound } from "./accept-inbound.ts";
+import { DialWindow } from "./dial-window.ts";
 import type { Formation, Role } from "./formation.ts";
 import type { EndpointId } from "./identity.ts";
 import type { LinkHandler, LinkInfo, Traffic } from "./link.ts";
@@ -51,7 +52,6 @@ export function createManager(options: ManagerOptions): Manager {
 
 const dialTimeoutMs = 5_000;
 const graceMs = 5_000;
-const maxDials = 16;
 
 /** Level-triggered: whatever happens, `#reconcile` compares who is wanted with who is linked. */
 class MeshManager implements Manager {
@@ -60,6 +60,7 @@ class MeshManager implements Manager {
   readonly #links: Links;
   readonly #wanted = new Wanted();
   readonly #pursuits: Pursuits;
+  readonly #window = new DialWindow();
   readonly #dials = new Map<EndpointId, Promise<void>>();
   readonly #leavingAtMs = new Map<EndpointId, number>();
   readonly #waiters = new Map<EndpointId, ((outcome: ConnectOutcome) => void)[]>();
@@ -147,7 +148,7 @@ class MeshManager implements Manager {
   #reconcile(): void {
     if (this.#closed) return;
     for (const [id, atMs] of this.#leavingAtMs) if (atMs <= this.#now()) this.#dismiss(id);
-    for (const { peer } of dueNow(this.#missing(), this.#now(), maxDials - this.#dials.size))
+    for (const { peer } of dueNow(this.#missing(), this.#now(), this.#window.size - this.#dials.size))
       this.#dials.set(peer.id, this.#pursue(peer));
     this.#wakeAgain();
   }
@@ -165,7 +166,7 @@ class MeshManager implements Manager {
 
   #wakeAgain(): void {
     this.#alarm?.abort();
-    const dials = this.#dials.size < maxDials ? this.#missing().map(({ dueAtMs }) => dueAtMs) : [];
+    const dials = this.#dials.size < this.#window.size ? this.#missing().map(({ dueAtMs }) => dueAtMs) : [];
     const atMs = Math.min(...dials, ...this.#leavingAtMs.values());
     if (atMs === Number.POSITIVE_INFINITY) return;
     const alarm = new AbortController();
@@ -180,6 +181,7 @@ class MeshManager implements Manager {
     const startMs = this.#now();
     const reason = await this.#dial(peer);
     this.#dials.delete(peer.id);
+    this.#window.ended(reason, this.#pursuits.get(peer.id)?.failures ?? 0);
     this.#observe({ kind: "dialed", outcome: reason ?? "linked", tookMs: this.#now() - startMs });
     if (reason) this.#failed(peer, reason);
     this.#reconcile();

@@ -62,7 +62,7 @@ export function dueNow(idle: readonly Pursuit[], nowMs: number, atMost: number):
   return idle
     .filter(({ peer, dueAtMs }) => peer.dialable && dueAtMs <= nowMs)
     .sort((one, other) => one.failures - other.failures || one.dueAtMs - other.dueAtMs)
-    .slice(0, atMost);
+    .slice(0, Math.max(0, atMost));
 }
 
 /** Another key or formation is not cured by asking again soon. */
