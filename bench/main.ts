@@ -12,7 +12,7 @@ import { type Report, reportJson, reportText } from "./report.ts";
 
 const hardStopMs = 5 * 60_000;
 /** A node that leaves is given half a minute, and signs of life come as rarely. */
-const operatorStopMs = 20 * 60_000;
+const operatorStopMs = 30 * 60_000;
 /** Half of the rounds is the grace of those that leave. */
 const meshStopMs = 10 * 60_000;
 const places: readonly Place[] = ["real", "embedded", "growth"];

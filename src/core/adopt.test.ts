@@ -93,4 +93,18 @@ describe("a Peer that its owner offers", () => {
     const other = { ...theirs, offered: true, publicKey: aKey("a stranger") };
     expect(planWith([other], [mesh]).ours).toEqual([]);
   });
+
+  it("is not touched when its key is on a node that we may not peer", () => {
+    const outside = aView([aNode(1, 0, { podCidrs: ["10.9.0.0/24"] })]);
+    const target = aView([aNode(2, 0)], { peers: known([{ ...theirs, offered: true }]) });
+    expect(diffPeers(planOf(aWorld({ meshes: [mesh], views: [outside, target] }), 2))).toEqual([]);
+  });
+
+  it("is not touched when nodes of two clusters have its key: one of them has copied it", () => {
+    const target = aView([aNode(2, 0)], { peers: known([{ ...theirs, offered: true }]) });
+    const views = [aView([aNode(1, 0)]), target, aView([aNode(3, 0, { key: aKey("c1-n0") })])];
+    const plan = planOf(aWorld({ meshes: [aMesh(3)], views }), 2);
+    expect(diffPeers(plan)).toEqual([]);
+    expect(plan.taken).toHaveLength(2);
+  });
 });

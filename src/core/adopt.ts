@@ -1,3 +1,4 @@
+import { admitNode } from "./admit.ts";
 import { type ConnectionId, type NodeName, peerName } from "./ids.ts";
 import type { HeldPeer } from "./peer.ts";
 import { sourcesOf } from "./source.ts";
@@ -13,15 +14,20 @@ export function adoptPeers(world: World, target: ConnectionId, held: readonly He
   return owned.map((peer) => (peer.offered && peer.instance !== world.instance ? taken(world, target, peer) : peer));
 }
 
-/** A Peer that its owner offers to us is ours when a node that we peer has its key; what we do not need stays as it is. */
+/**
+ * A Peer that its owner offers to us is ours when a node that we may peer has its key. What we do not need stays as it is, and
+ * so does one whose key is on nodes of two clusters: everybody can write a key on a node.
+ */
 function taken(world: World, target: ConnectionId, peer: HeldPeer): HeldPeer {
-  for (const { mesh, source, connected, entry } of sourcesOf(world.meshes, target)) {
-    const nodes = nodesBehind(world, connected.connections.get(entry.name));
+  const bids = sourcesOf(world.meshes, target).flatMap((source) => {
+    const nodes = nodesBehind(world, source.connected.connections.get(source.entry.name));
     const node = nodes.state === "known" ? nodes.items.find(({ key }) => key === peer.publicKey) : undefined;
-    const marks = { instance: world.instance, owners: [mesh], source, mesh: connected.mesh.name, legacy: true };
-    if (node) return { ...peer, ...marks, node: node.name };
-  }
-  return peer;
+    return node && admitNode(source.entry, node).kind === "admitted" ? [{ ...source, node: node.name }] : [];
+  });
+  const [first] = bids;
+  if (!first || bids.some(({ connection }) => connection !== first.connection)) return peer;
+  const { mesh, source, connected, node } = first;
+  return { ...peer, instance: world.instance, owners: [mesh], source, mesh: connected.mesh.name, node, legacy: true };
 }
 
 /** Peers of the Go operator whose mesh is in no namespace. */

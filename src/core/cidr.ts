@@ -21,6 +21,11 @@ export function parseCidr(text: string): Cidr | undefined {
   return found && network(found.address, found.prefix);
 }
 
+/** Those of the texts that are networks. */
+export function networksIn(texts: readonly string[]): Cidr[] {
+  return texts.flatMap((text) => parseCidr(text) ?? []);
+}
+
 /** The address before the slash, with its host bits: Kilo writes a node's WireGuard IP as `10.4.0.1/16`. */
 export function parseHostInCidr(text: string): IpAddress | undefined {
   return splitCidr(text)?.address;
@@ -86,11 +91,26 @@ function network({ family, value }: IpAddress, prefix: number): Cidr {
   return { family, base, prefix, text: `${formatIp({ family, value: base })}/${prefix}` };
 }
 
-/** The network of which the two are the halves, if they are. Nothing becomes the default route. */
+/** The network of which the two are the halves, if they are. Nothing becomes the default route, and hosts stay hosts. */
 export function joinHalves(a: Cidr, b: Cidr): Cidr | undefined {
-  if (a.family !== b.family || a.prefix !== b.prefix || a.prefix <= 1 || a.base === b.base) return undefined;
+  if (a.family !== b.family || a.prefix !== b.prefix || a.base === b.base) return undefined;
+  if (a.prefix <= 1 || isHost(a)) return undefined;
   const whole = network({ family: a.family, value: a.base }, a.prefix - 1);
   return contains(whole, b) ? whole : undefined;
+}
+
+/** The two halves of a network; a host is one piece. */
+export function halvesOf(whole: Cidr): Cidr[] {
+  if (isHost(whole)) return [whole];
+  const { family, base } = whole;
+  const prefix = whole.prefix + 1;
+  const upper = base | (1n << BigInt(widthOf(family) - prefix));
+  return [base, upper].map((value) => network({ family, value }, prefix));
+}
+
+/** One address alone. */
+export function isHost({ family, prefix }: Cidr): boolean {
+  return prefix === widthOf(family);
 }
 
 function sameBits(outer: Cidr, value: bigint): boolean {

@@ -28,13 +28,15 @@ export interface Settlement {
  * name or a prefix length: the incumbent wins, then the rank. Nobody can take a route away by declaring it.
  */
 export function settleClaims(claims: readonly Claim[]): Settlement {
-  const rivals = rivalsOf(claims);
+  const nested = nestedTexts(claims);
+  const holders = new Map<string, Claim>();
   const granted = new Set<Claim>();
   const refused: RefusedClaim[] = [];
   for (const claim of [...claims].sort(byRight)) {
-    const by = rivals.get(claim)?.find((rival) => granted.has(rival));
+    const by = rivalOf(claim, holders, nested);
     if (by) refused.push({ claim, by });
     else granted.add(claim);
+    if (!by && !holders.has(claim.route.text)) holders.set(claim.route.text, claim);
   }
   return { granted: claims.filter((claim) => granted.has(claim)), refused };
 }
@@ -56,15 +58,35 @@ function byRight(a: Claim, b: Claim): number {
   return a.peer < b.peer ? -1 : a.peer > b.peer ? 1 : compareCidrs(a.route, b.route);
 }
 
-/** Who stands in whose way. */
-function rivalsOf(claims: readonly Claim[]): ReadonlyMap<Claim, Claim[]> {
-  const rivals = new Map<Claim, Claim[]>();
-  for (const [around, claim] of nestings(claims)) {
-    if (!areRivals(around, claim)) continue;
-    rivals.set(claim, [...(rivals.get(claim) ?? []), around]);
-    rivals.set(around, [...(rivals.get(around) ?? []), claim]);
+/** Who has what the claim wants: the very route, or as another cluster one around it or inside. */
+function rivalOf(
+  { peer, cluster, route }: Claim,
+  holders: ReadonlyMap<string, Claim>,
+  nested: ReadonlyMap<string, readonly string[]>,
+): Claim | undefined {
+  const same = holders.get(route.text);
+  if (same && same.peer !== peer) return same;
+  for (const text of nested.get(route.text) ?? []) {
+    const other = holders.get(text);
+    if (other && other.peer !== peer && other.cluster !== cluster) return other;
   }
-  return rivals;
+  return undefined;
+}
+
+/** For each route those around it and those inside. Each route counts once, however many claim it. */
+function nestedTexts(claims: readonly Claim[]): ReadonlyMap<string, readonly string[]> {
+  const nested = new Map<string, string[]>();
+  const note = (text: string, other: string): void => {
+    const known = nested.get(text);
+    if (known) known.push(other);
+    else nested.set(text, [other]);
+  };
+  const routes = new Map(claims.map((claim) => [claim.route.text, claim]));
+  for (const [around, inner] of nestings([...routes.values()])) {
+    note(around.route.text, inner.route.text);
+    note(inner.route.text, around.route.text);
+  }
+  return nested;
 }
 
 /** Every pair of routes of which the first contains the second. One sweep: those around a route are open when it comes. */
@@ -75,9 +97,4 @@ function* nestings(claims: readonly Claim[]): Generator<readonly [around: Claim,
     for (const around of open) yield [around, claim];
     open.push(claim);
   }
-}
-
-function areRivals(a: Claim, b: Claim): boolean {
-  if (a.peer === b.peer) return false;
-  return a.cluster !== b.cluster || a.route.text === b.route.text;
 }

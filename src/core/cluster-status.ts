@@ -14,8 +14,9 @@ import {
   type UnknownReason,
   unknownReasons,
 } from "./reasons.ts";
+import { leadsTo } from "./source.ts";
 import type { MeshStatusInput } from "./status.ts";
-import { type EntryConnection, nodesBehind, type World } from "./world.ts";
+import { nodesBehind, type World } from "./world.ts";
 
 /** What is true of one cluster of a mesh. */
 export interface ClusterStatus {
@@ -41,14 +42,11 @@ export function clusterStatuses(input: MeshStatusInput): ClusterStatus[] {
   const targets = presences(world, connected);
   const notes = [...entryNotes(world, connected), ...plannedNotes(input, targets)];
   return connected.mesh.entries.map((entry) => {
-    const id = idOf(connected.connections.get(entry.name));
+    const id = leadsTo(connected, entry.name);
     const others = targets.filter(({ target }) => target !== id);
     return clusterStatus(input, entry, { others, notes: notes.filter(({ source }) => source === entry.name) });
   });
 }
-
-const idOf = (connection: EntryConnection | undefined): ConnectionId | undefined =>
-  connection?.state === "connected" ? connection.id : undefined;
 
 function plannedNotes({ connected, reports }: MeshStatusInput, targets: readonly Presence[]): Note[] {
   return targets.flatMap(({ target }) => {
@@ -80,7 +78,7 @@ function clusterStatus(input: MeshStatusInput, entry: MeshEntry, { others, notes
     ...(end && { credentialExpiresAt: timeText(end.atMs) }),
     ...(rows.length > 0 && { notes: rows }),
   };
-  const lost = observed.state === "unknown" ? observed : peersUnknown(world, connection);
+  const lost = observed.state === "unknown" ? observed : peersUnknown(world, leadsTo(connected, name));
   if (lost) return { name, state: "Unknown", reason: lost.reason, message: lostMessage(lost), ...counts };
   const known = { name, state: "Known", ...counts, links: linksTo(others, admitted) } as const;
   const why = reasonRows(skipped.map(skippedCase));
@@ -115,8 +113,7 @@ interface Lost {
   readonly detail?: string;
 }
 
-function peersUnknown(world: World, connection: EntryConnection | undefined): Lost | undefined {
-  const id = idOf(connection);
+function peersUnknown(world: World, id: ConnectionId | undefined): Lost | undefined {
   const peers = id && world.clusters.get(id)?.peers;
   return peers?.state === "unknown" ? peers : undefined;
 }

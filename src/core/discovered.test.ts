@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { observationsOf, parseDiscovered } from "./discovered.ts";
+import { parseDiscovered, reportsIn } from "./discovered.ts";
 import { nodeName } from "./ids.ts";
 
 const said = (ip: unknown, port: unknown = 51820): string => JSON.stringify({ k: { IP: ip, Port: port, Zone: "" } });
@@ -42,11 +42,13 @@ describe("what Kilo has discovered", () => {
   it("is told in the order of the nodes' names", () => {
     const observed = new Map([
       [nodeName("b"), parseDiscovered(said("203.0.113.2"))],
+      [nodeName("c"), parseDiscovered(said("203.0.113.1"))],
       [nodeName("a"), parseDiscovered(said("203.0.113.1"))],
     ]);
-    expect(observationsOf(observed, "k").map(({ host }) => host)).toEqual([
-      { ip: "203.0.113.1" },
-      { ip: "203.0.113.2" },
-    ]);
+    expect(
+      reportsIn(observed)
+        .get("k")
+        ?.map(({ host }) => host),
+    ).toEqual([{ ip: "203.0.113.1" }, { ip: "203.0.113.2" }]);
   });
 });

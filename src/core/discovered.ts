@@ -1,5 +1,5 @@
 import { isReachable, parseIp } from "./cidr.ts";
-import { type Endpoint, endpointAt } from "./endpoint.ts";
+import { type Endpoint, endpointAt, endpointText } from "./endpoint.ts";
 import type { NodeName } from "./ids.ts";
 
 /** Where the nodes of a cluster have met each public key, by the node that says so. */
@@ -18,9 +18,17 @@ export function parseDiscovered(text: string): Map<string, Endpoint> {
   return found;
 }
 
-/** What a cluster's nodes say of one key, in the order of their names. */
-export function observationsOf(observed: Observed, key: string): Endpoint[] {
-  return [...observed].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, endpoints]) => endpoints.get(key) ?? []);
+/** What a cluster's nodes say of each key, in the order of their names; a place counts once, whoever reports it. */
+export function reportsIn(observed: Observed): ReadonlyMap<string, readonly Endpoint[]> {
+  const places = new Map<string, Map<string, Endpoint>>();
+  for (const [, endpoints] of [...observed].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    for (const [key, endpoint] of endpoints) {
+      const known = places.get(key) ?? new Map<string, Endpoint>();
+      const text = endpointText(endpoint);
+      if (!known.has(text)) places.set(key, known.set(text, endpoint));
+    }
+  }
+  return new Map([...places].map(([key, known]) => [key, [...known.values()]]));
 }
 
 function parseObject(text: string): Record<string, unknown> {

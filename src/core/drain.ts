@@ -1,5 +1,6 @@
 import type { ConnectionId, MeshId } from "./ids.ts";
 import type { LedgerRow } from "./ledger.ts";
+import { isIn } from "./source.ts";
 import type { EntryConnection, World } from "./world.ts";
 
 /** How far a cluster of the ledger is from being empty of a mesh's Peers. */
@@ -32,4 +33,11 @@ function stateBehind(world: World, mesh: MeshId, id: ConnectionId): "empty" | "h
   if (peers?.state !== "known") return "unreachable";
   const isHeld = peers.items.some(({ instance, owners }) => instance === world.instance && owners.includes(mesh));
   return isHeld ? "holds" : "empty";
+}
+
+/** True when an entry of the mesh leads to the cluster of a row that is not in its spec: another Secret, or another name. */
+export function isServed({ meshes, twins }: World, id: MeshId, { connection }: DrainRow): boolean {
+  const connected = meshes.find(({ mesh }) => mesh.id === id);
+  if (!connected || connection.state !== "connected") return false;
+  return isIn(connected, twins.get(connection.id) ?? connection.id);
 }

@@ -1,12 +1,10 @@
-import { type Cidr, parseCidr } from "./cidr.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
-import { declaredNetworks } from "./mesh.ts";
-import { ownRoutes } from "./node.ts";
+import { allowedKeeper, anyOf, sourceKeeper } from "./kept-routes.ts";
+import { oncePer } from "./once-per.ts";
 import type { HeldPeer } from "./peer.ts";
-import { rangesOf } from "./ranges.ts";
 import { skipReasons } from "./reasons.ts";
-import { isIn } from "./source.ts";
+import { reachesElsewhere } from "./same-cluster.ts";
 import type { ClusterView, ConnectedMesh, World } from "./world.ts";
 
 /** Why an existing Peer that is not wanted stays for now. */
@@ -31,126 +29,118 @@ export interface KeptPeer {
   readonly proof?: ConnectionId;
 }
 
-export interface KeptInput {
+export interface KeepingInput {
   readonly world: World;
   readonly target: ConnectionId;
-  readonly ours: readonly HeldPeer[];
   readonly sources: readonly JudgedSource[];
+}
+
+export interface KeptInput extends KeepingInput {
+  readonly ours: readonly HeldPeer[];
 }
 
 /** How long a Peer outlives the annotations of its node: a restart of Kilo takes them off for seconds. */
 export const strippedGraceMs = 180_000;
 
 /** A withdrawal needs proof. No node wants these Peers, and nothing proves yet that they may go. */
-export function keptPeers({ world, target, ours, sources }: KeptInput): KeptPeer[] {
-  const wantedKeys = new Set<string>(sources.flatMap(({ admitted }) => admitted.map(({ publicKey }) => publicKey)));
+export function keptPeers({ ours, ...input }: KeptInput): KeptPeer[] {
+  const wantedKeys = new Set<string>(
+    input.sources.flatMap(({ admitted }) => admitted.map(({ publicKey }) => publicKey)),
+  );
+  const whyKept = keeping(input);
   return ours
     .filter(({ publicKey }) => !wantedKeys.has(publicKey))
     .flatMap((held) => {
-      const why = whyKept({ world, target, held, sources });
-      return why ? [{ held, routes: held.allowedIps, ...why }] : [];
+      const why = whyKept(held);
+      return why ? [{ held, ...why }] : [];
     });
 }
 
-/** The owners of a Peer of whose wishes nothing is known now. What they asked for is not taken from it. */
-export function silentOwners(world: World, held: HeldPeer, sources: readonly JudgedSource[]): HeldPeer["owners"] {
-  return held.owners.filter(
-    (owner) => world.refused.has(owner) || sources.some(({ mesh, view }) => mesh === owner && !view),
+export type Why = Omit<KeptPeer, "held">;
+
+/** Says of Peers of one target why they would stay if no node wanted them now. */
+export function keeping({ world, target, sources }: KeepingInput): (held: HeldPeer) => Why | undefined {
+  const meshes = new Map(world.meshes.map((connected) => [connected.mesh.id, connected]));
+  const allowed = allowedKeeper(world.allowedCidrs);
+  const isElsewhere = oncePer((owner: ConnectedMesh) => reachesElsewhere(world, owner, target));
+  const keeperOf = oncePer(sourceKeeping);
+  return (held) => {
+    if (held.owners.some((owner) => world.refused.has(owner)))
+      return { reason: "MeshNotAccepted", routes: allowed(held) };
+    if (held.owners.flatMap((owner) => meshes.get(owner) ?? []).some(isElsewhere))
+      return { reason: "OwnedElsewhere", routes: held.allowedIps };
+    const { asked, silent } = sourcesBehind(held, sources);
+    const answers = asked.flatMap((source) => keeperOf(source)(held) ?? []);
+    const [first] = answers;
+    const others = first ? silent.flatMap((source) => keeperOf(source)(held) ?? []) : [];
+    return (
+      first && {
+        ...first,
+        routes: anyOf(
+          held,
+          [...answers, ...others].map(({ routes }) => routes),
+        ),
+      }
+    );
+  };
+}
+
+/**
+ * Who can say whether a Peer is wanted: the source it is named after, and what its other owners call the same cluster.
+ * `silent` are the unknown sources of owners that have none of these: one of them may be the same cluster as well.
+ */
+function sourcesBehind({ owners, source: name }: HeldPeer, sources: readonly JudgedSource[]) {
+  const living = sources.filter(({ mesh }) => owners.includes(mesh));
+  const clusters = living.filter(({ source }) => source === name).map(({ connection }) => connection);
+  const asked = living.filter(
+    ({ source, connection }) => source === name || (connection !== undefined && clusters.includes(connection)),
   );
+  const isAsked = new Set(asked.map(({ mesh }) => mesh));
+  const silent = living.filter(({ mesh, view }) => !view && !isAsked.has(mesh));
+  return asked.length > 0 ? { asked, silent } : { asked: silent, silent: [] };
 }
 
-type Why = Omit<KeptPeer, "held" | "routes"> & { readonly routes?: readonly string[] };
-
-interface Question {
-  readonly world: World;
-  readonly target: ConnectionId;
-  readonly held: HeldPeer;
-  readonly sources: readonly JudgedSource[];
+/** What one source says of the Peers of its nodes. */
+function sourceKeeping(source: JudgedSource): (held: HeldPeer) => Why | undefined {
+  const { view, connection: cluster, admitted } = source;
+  const routesOf = sourceKeeper(source);
+  if (!view || !cluster) {
+    return (held) => {
+      const routes = routesOf(held);
+      return routes.length > 0 ? { reason: "SourceUnknown", routes } : undefined;
+    };
+  }
+  const isAdmitted = new Set(admitted.map(({ name }) => name));
+  const absent = absentKeeping(view, cluster);
+  const skipped = skippedKeeping(source, view);
+  return (held) => {
+    const why = isAdmitted.has(held.node) ? undefined : (absent(held) ?? skipped(held));
+    return why && { ...why, cluster, routes: routesOf(held) };
+  };
 }
 
-/** True when the Peer would stay if no node wanted it now. */
-export function isKept(question: Question): boolean {
-  return whyKept(question) !== undefined;
-}
+type Reason = Omit<Why, "routes">;
 
-function whyKept({ world, target, held, sources }: Question): Why | undefined {
-  if (held.owners.some((owner) => world.refused.has(owner)))
-    return { reason: "MeshNotAccepted", routes: allowedRoutes(held, world) };
-  const owners = world.meshes.filter(({ mesh }) => held.owners.includes(mesh.id));
-  if (owners.some((owner) => reachesElsewhere(world, owner, target))) return { reason: "OwnedElsewhere" };
-  const living = sources.filter(({ mesh }) => held.owners.includes(mesh));
-  const named = living.filter(({ source }) => source === held.source);
-  // Another owner may call the same cluster by another name: while that one is unknown, it may want the Peer.
-  const candidates = named.length > 0 ? named : living.filter(({ view }) => !view);
-  const answers = candidates.map((source) => whySourceKeeps(held, source));
-  return answers.find((why) => why !== undefined);
-}
-
-/** An owner may hold this cluster through credentials of its own: then its Peers here are that connection's business. */
-export function reachesElsewhere(world: World, owner: ConnectedMesh, target: ConnectionId): boolean {
-  if (isIn(owner, target)) return false;
-  const here = uidsOf(world, target);
-  return [...owner.connections.values()].some((connection) => {
-    const there = connection.state === "connected" ? uidsOf(world, connection.id) : undefined;
-    return !here || !there || [...there].some((uid) => here.has(uid));
-  });
-}
-
-/** The UIDs of its nodes, while they are known. */
-export function uidsOf(world: World, id: ConnectionId): Set<string> | undefined {
-  const nodes = world.clusters.get(id)?.nodes;
-  return nodes?.state === "known" ? new Set(nodes.items.map(({ uid }) => uid)) : undefined;
-}
-
-function whySourceKeeps(held: HeldPeer, source: JudgedSource): Why | undefined {
-  const { view, connection: cluster } = source;
-  if (!view || !cluster) return { reason: "SourceUnknown", routes: coveredRoutes(held, source) };
-  if (source.admitted.some(({ name }) => name === held.node)) return undefined;
-  const why = whyAbsentKeeps(held, view, cluster) ?? whySkippedKeeps(held, source, view);
-  return why && { ...why, cluster, routes: unclaimedRoutes(held, source) };
-}
-
-function whyAbsentKeeps({ node }: HeldPeer, view: ClusterView, proof: ConnectionId): Why | undefined {
-  if (view.nodes.state === "known" && view.nodes.items.some(({ name }) => name === node)) return undefined;
-  const departure = view.departures.find(({ name }) => name === node);
-  if (departure?.afterMs === 0) return undefined;
-  if (departure) {
+function absentKeeping(view: ClusterView, proof: ConnectionId): (held: HeldPeer) => Reason | undefined {
+  const isListed = new Set(view.nodes.state === "known" ? view.nodes.items.map(({ name }) => name) : []);
+  const departures = new Map(view.departures.map((departure) => [departure.name, departure]));
+  return ({ node }) => {
+    if (isListed.has(node)) return undefined;
+    const departure = departures.get(node);
+    if (!departure) return view.absenceProven ? undefined : { reason: "WithdrawalHeld", proof };
+    if (departure.afterMs === 0) return undefined;
     const why = { reason: "NodeDeparting", afterMs: departure.afterMs } as const;
     return departure.needsList ? { ...why, proof } : why;
-  }
-  return view.absenceProven ? undefined : { reason: "WithdrawalHeld", proof };
+  };
 }
 
-function whySkippedKeeps({ node }: HeldPeer, { skipped }: JudgedSource, view: ClusterView): Why | undefined {
-  const reason = skipped.find(({ name }) => name === node)?.reason;
-  const rule = reason && skipReasons[reason].peer;
-  if (rule === "keep") return { reason: "NodeNotReady" };
-  const afterMs = strippedGraceMs - (view.strippedMs.get(node) ?? 0);
-  return rule === "grace" && afterMs > 0 ? { reason: "NodeNotReady", afterMs } : undefined;
-}
-
-/** What the operator's owner still allows: that is taken back from any Peer. */
-function allowedRoutes({ allowedIps }: HeldPeer, { allowedCidrs }: World): readonly string[] {
-  return allowedCidrs.length === 0 ? allowedIps : routesIn(allowedIps, rangesOf(allowedCidrs).covers);
-}
-
-/** What the present spec still covers: a network that was revoked is taken back also from a source we cannot see. */
-function coveredRoutes({ allowedIps }: HeldPeer, { entry }: JudgedSource): string[] {
-  const declared = rangesOf(declaredNetworks(entry));
-  return routesIn(allowedIps, (route) => declared.covers(route) || (entry.networks.form === "flat" && isHost(route)));
-}
-
-const isHost = ({ family, prefix }: Cidr): boolean => prefix === (family === 4 ? 32 : 128);
-
-/** What no admitted node of the same source has taken over. */
-function unclaimedRoutes(held: HeldPeer, source: JudgedSource): string[] {
-  const claimed = rangesOf(source.admitted.flatMap(ownRoutes));
-  return routesIn(coveredRoutes(held, source), (route) => !claimed.covers(route));
-}
-
-function routesIn(texts: readonly string[], isGood: (route: Cidr) => boolean): string[] {
-  return texts.filter((text) => {
-    const route = parseCidr(text);
-    return route !== undefined && isGood(route);
-  });
+function skippedKeeping({ skipped }: JudgedSource, view: ClusterView): (held: HeldPeer) => Reason | undefined {
+  const reasons = new Map(skipped.map(({ name, reason }) => [name, reason]));
+  return ({ node }) => {
+    const reason = reasons.get(node);
+    const rule = reason && skipReasons[reason].peer;
+    if (rule === "keep") return { reason: "NodeNotReady" };
+    const afterMs = strippedGraceMs - (view.strippedMs.get(node) ?? 0);
+    return rule === "grace" && afterMs > 0 ? { reason: "NodeNotReady", afterMs } : undefined;
+  };
 }

@@ -1,6 +1,6 @@
 import type { ConnectionId } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
-import { isKept } from "./kept.ts";
+import { keeping } from "./kept.ts";
 import { rankOf } from "./mesh.ts";
 import type { MeshNode } from "./node.ts";
 import type { HeldPeer } from "./peer.ts";
@@ -33,7 +33,12 @@ interface Bid {
 export function settleKeys(input: KeysInput): SettledKeys {
   const { sources } = input;
   const ownKeys = keysOf(input);
-  const winner = (key: string, bids: readonly Bid[]) => (ownKeys.has(key) ? undefined : winnerOf(key, bids, input));
+  const whyKept = keeping(input);
+  const winner = (key: string, bids: readonly Bid[]): ConnectionId | undefined => {
+    const held = input.heldByKey.get(key);
+    if (ownKeys.has(key)) return undefined;
+    return winnerOf(bids, held, () => held !== undefined && whyKept(held) !== undefined);
+  };
   const lost = new Set([...bidsByKey(sources)].flatMap(([key, bids]) => losersOf(bids, winner(key, bids))));
   if (lost.size === 0) return { sources, refused: [] };
   const split = (isLost: boolean): JudgedSource[] =>
@@ -56,11 +61,10 @@ function keysOf({ world, target }: Pick<KeysInput, "world" | "target">): Set<str
 }
 
 /** The cluster that has the key; undefined when none of the bidders has. */
-function winnerOf(key: string, bids: readonly Bid[], input: KeysInput): ConnectionId | undefined {
-  const held = input.heldByKey.get(key);
+function winnerOf(bids: readonly Bid[], held: HeldPeer | undefined, isKept: () => boolean): ConnectionId | undefined {
   const clusters = new Set(bids.map(({ source }) => source.connection));
   const continued = held ? bids.filter(({ source }) => continues(source, held)) : [];
-  if (continued.length === 0 && held && isKept({ ...input, held })) return undefined;
+  if (continued.length === 0 && isKept()) return undefined;
   if (clusters.size === 1) return bids[0]?.source.connection;
   const [first] = (continued.length > 0 ? continued : bids).toSorted(
     (a, b) => order(a, held) - order(b, held) || byRank(a, b),

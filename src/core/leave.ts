@@ -1,8 +1,9 @@
 import type { ClusterName, ConnectionId, MeshId } from "./ids.ts";
-import { uidsOf } from "./kept.ts";
 import { keepaliveChanges } from "./node-keepalive.ts";
 import type { Note } from "./notes.ts";
 import type { UnknownReason } from "./reasons.ts";
+import { sharesNode } from "./same-cluster.ts";
+import { leadsTo } from "./source.ts";
 import type { World } from "./world.ts";
 
 /** How long a cluster that no mesh asks for any more is kept open to be emptied. */
@@ -53,15 +54,10 @@ interface Succession {
 
 /** Entries that lead elsewhere than before, while both connections are open. */
 function successions({ meshes }: World): Succession[] {
-  return meshes.flatMap(({ mesh, connections, before = new Map<ClusterName, ConnectionId>() }) =>
-    [...before].flatMap(([source, old]): Succession[] => {
-      const connection = connections.get(source);
-      return connection?.state === "connected" ? [{ mesh: mesh.id, source, old, now: connection.id }] : [];
+  return meshes.flatMap((connected) =>
+    [...(connected.before ?? [])].flatMap(([source, old]): Succession[] => {
+      const now = leadsTo(connected, source);
+      return now ? [{ mesh: connected.mesh.id, source, old, now }] : [];
     }),
   );
-}
-
-function sharesNode(world: World, a: ConnectionId, b: ConnectionId): boolean {
-  const here = uidsOf(world, a);
-  return [...(uidsOf(world, b) ?? [])].some((uid) => here?.has(uid));
 }

@@ -1,5 +1,6 @@
 import type { ConnectionId } from "./ids.ts";
 import type { NodeFacts } from "./node.ts";
+import { clustersOf } from "./source.ts";
 import type { ConnectedMesh, World } from "./world.ts";
 
 /** Pairs of a node and another cluster. */
@@ -20,14 +21,11 @@ export interface Presence {
 }
 
 /** Each cluster of a mesh whose Peers we know, once, however many entries lead to it. */
-export function presences(world: World, { mesh, connections }: ConnectedMesh): Presence[] {
-  const ids = [...connections.values()].flatMap((connection) =>
-    connection.state === "connected" ? [connection.id] : [],
-  );
-  return [...new Set(ids)].flatMap((target): Presence[] => {
+export function presences(world: World, connected: ConnectedMesh): Presence[] {
+  return [...clustersOf(connected)].flatMap((target): Presence[] => {
     const view = world.clusters.get(target);
     if (view?.peers.state !== "known") return [];
-    const ours = view.peers.items.filter(({ owners }) => owners.includes(mesh.id));
+    const ours = view.peers.items.filter(({ owners }) => owners.includes(connected.mesh.id));
     const held = new Set(ours.map(({ publicKey }) => publicKey));
     if (view.nodes.state !== "known") return [{ target, held }];
     return [{ target, held, met: new Set([...view.observed.values()].flatMap((seen) => [...seen.keys()])) }];

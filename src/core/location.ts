@@ -27,19 +27,22 @@ export interface Folded {
 export function foldLocations({ entry, nodes, judged, heldByKey, silent }: FoldInput): Folded {
   const factsOf = new Map(nodes.map((facts) => [facts.name, facts]));
   const locationOf = ({ name }: { name: NodeFacts["name"] }): string => factsOf.get(name)?.location ?? "";
+  const leaders = Map.groupBy(judged.filter(isAdmitted), locationOf);
+  const there = new Map(
+    [...leaders.values()].flat().map((leader) => [leader, routesOf(heldByKey.get(leader.publicKey))]),
+  );
   const folded = new Map<string, Cidr[]>();
   const covered = new Set<string>();
   const unclear = new Set<string>();
   for (const follower of judged.filter((node) => isFollower(node, factsOf.get(node.name)))) {
     const facts = factsOf.get(follower.name);
     const routes = facts ? [...podsOf(entry, facts), ...hostsOf(entry, facts)] : [];
-    const leaders = judged.filter((node): node is MeshNode => {
-      return node.kind === "admitted" && locationOf(node) === locationOf(follower);
-    });
-    const leader = leaderOf(leaders, routes, { heldByKey, silent });
+    const leader = leaderOf(leaders.get(locationOf(follower)) ?? [], routes, { there, silent });
     if (!leader) unclear.add(locationOf(follower));
     if (!leader || routes.length === 0) continue;
-    folded.set(leader.name, [...(folded.get(leader.name) ?? []), ...routes]);
+    const behind = folded.get(leader.name) ?? [];
+    behind.push(...routes);
+    folded.set(leader.name, behind);
     covered.add(follower.name);
   }
   const rest = judged.filter(({ name }) => !covered.has(name));
@@ -49,21 +52,24 @@ export function foldLocations({ entry, nodes, judged, heldByKey, silent }: FoldI
   };
 }
 
+const isAdmitted = (node: MeshNode | SkippedNode): node is MeshNode => node.kind === "admitted";
+
 function isFollower(node: MeshNode | SkippedNode, facts: NodeFacts | undefined): boolean {
   return node.kind === "skipped" && node.reason === "NodeNoWireguardIP" && facts?.granularity === "location";
+}
+
+interface Leaders extends Pick<FoldInput, "silent"> {
+  /** What the Peers of the leaders hold. */
+  readonly there: ReadonlyMap<MeshNode, ReturnType<typeof routesOf>>;
 }
 
 function leaderOf(
   leaders: readonly MeshNode[],
   routes: readonly Cidr[],
-  { heldByKey, silent }: Pick<FoldInput, "heldByKey" | "silent">,
+  { there, silent }: Leaders,
 ): MeshNode | undefined {
-  const holds = ({ publicKey }: MeshNode): boolean => {
-    const there = routesOf(heldByKey.get(publicKey));
-    return routes.some((route) => there.covers(route));
-  };
   const heard = leaders.filter(({ name }) => !silent.has(name));
-  const holder = leaders.find(holds);
+  const holder = leaders.find((leader) => routes.some((route) => there.get(leader)?.covers(route)));
   if (holder && (heard.includes(holder) || heard.length !== 1)) return holder;
   return heard.length === 1 ? heard[0] : leaders.length === 1 ? leaders[0] : undefined;
 }

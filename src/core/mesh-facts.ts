@@ -1,5 +1,6 @@
 import type { ClusterName, ConnectionId, MeshId } from "./ids.ts";
 import type { KnownPlan } from "./plan.ts";
+import { leadsTo } from "./source.ts";
 import type { ClusterStatus, MeshStatusInput, Refusal, TargetReport } from "./status.ts";
 
 /** Everything that the conditions of one mesh are judged by. */
@@ -67,10 +68,7 @@ export function withdrawalsHeld({ input, targets }: MeshFacts): string[] {
 
 /** Known clusters that have nodes of which none is peered, under no entry that leads there. */
 export function unserved({ input, clusters }: MeshFacts): ClusterStatus[] {
-  const idOf = ({ name }: ClusterStatus): string => {
-    const connection = input.connected.connections.get(name);
-    return connection?.state === "connected" ? connection.id : name;
-  };
+  const idOf = ({ name }: ClusterStatus): string => leadsTo(input.connected, name) ?? name;
   const isBare = ({ state, nodes, skippedNodes }: ClusterStatus): boolean =>
     state === "Known" && nodes > 0 && skippedNodes >= nodes;
   const served = new Set(clusters.filter((cluster) => !isBare(cluster)).map(idOf));

@@ -32,4 +32,12 @@ describe("R7, R8: the keepalive of a node", () => {
   it("is not set on a node without WireGuard IP: it leads nothing", () => {
     expect(changes({ wireguardIp: "" })).toEqual([]);
   });
+
+  it("is left to the connection that speaks for the cluster, where two lead to it", () => {
+    const nodes = [aNode(2, 0, ours("25"))];
+    const views = [aView([aNode(1, 0)]), aView(nodes), aView(nodes), aView(nodes, { trust: "another ca" })];
+    const meshes = [aMesh(2, { persistentKeepalive: 25 })];
+    const world = aWorld({ meshes, views, overrides: { twins: new Map([[conn(3), conn(2)]]) } });
+    for (const cluster of [2, 3, 4]) expect(keepaliveChanges(world, conn(cluster), 0)).toEqual([]);
+  });
 });

@@ -1,7 +1,7 @@
 import type { ConnectionId, NodeName } from "./ids.ts";
-import { reachesElsewhere } from "./kept.ts";
 import { meshKeepaliveSeconds } from "./mesh.ts";
 import type { NodeFacts } from "./node.ts";
+import { leadsThere, reachesElsewhere } from "./same-cluster.ts";
 import { isIn } from "./source.ts";
 import type { World } from "./world.ts";
 
@@ -17,18 +17,23 @@ export interface KeepaliveChange {
  */
 export function keepaliveChanges(world: World, cluster: ConnectionId, floorSeconds: number): KeepaliveChange[] {
   const nodes = world.clusters.get(cluster)?.nodes;
-  if (nodes?.state !== "known" || mayBeMeant(world, cluster)) return [];
+  if (nodes?.state !== "known") return [];
   const asked = world.meshes
     .filter((connected) => isIn(connected, cluster))
     .map(({ mesh }) => meshKeepaliveSeconds(mesh));
   const inMesh = asked.length > 0;
+  if (!inMesh && mayBeMeant(world, cluster)) return [];
   const seconds = inMesh ? Math.max(floorSeconds, ...asked) : 0;
   return nodes.items.flatMap((facts) => changeOf(facts, seconds)).sort((a, b) => (a.node < b.node ? -1 : 1));
 }
 
-/** A mesh that cannot be led to its clusters now may still mean this one. */
+/**
+ * A mesh may lead to this cluster through another connection, whose business its nodes are then; and one that cannot be led
+ * to its clusters now may still mean one that is leaving.
+ */
 function mayBeMeant(world: World, cluster: ConnectionId): boolean {
-  return world.leaving.has(cluster) && world.meshes.some((mesh) => reachesElsewhere(world, mesh, cluster));
+  const means = world.leaving.has(cluster) ? reachesElsewhere : leadsThere;
+  return world.meshes.some((mesh) => means(world, mesh, cluster));
 }
 
 function changeOf({ name, wireguardIp, keepalive, keepaliveMark }: NodeFacts, seconds: number): KeepaliveChange[] {

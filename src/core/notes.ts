@@ -2,6 +2,7 @@ import { sameEndpoint } from "./endpoint.ts";
 import type { ClusterName, ConnectionId, MeshId } from "./ids.ts";
 import type { NoteReason } from "./reasons.ts";
 import type { Candidate } from "./render.ts";
+import { leadsTo } from "./source.ts";
 import type { ConnectedMesh, World } from "./world.ts";
 
 /** Something that works, but not as declared: told to the meshes it concerns, about one of their clusters. */
@@ -77,13 +78,6 @@ function otherListing(
 }
 
 /** True when one of its own Secrets, or `local`, is the connection that speaks. */
-function speaks({ connections, spokenFor }: ConnectedMesh, id: ConnectionId): boolean {
-  return [...connections].some(
-    ([name, connection]) => connection.state === "connected" && connection.id === id && !spokenFor?.has(name),
-  );
-}
-
-function leadsTo({ connections }: ConnectedMesh, name: ClusterName): ConnectionId | undefined {
-  const connection = connections.get(name);
-  return connection?.state === "connected" ? connection.id : undefined;
+function speaks(connected: ConnectedMesh, id: ConnectionId): boolean {
+  return connected.mesh.entries.some(({ name }) => leadsTo(connected, name) === id && !connected.spokenFor?.has(name));
 }

@@ -1,4 +1,4 @@
-import { type Cidr, overlaps, parseCidr } from "./cidr.ts";
+import { type Cidr, networksIn } from "./cidr.ts";
 import type { PeerChange } from "./diff.ts";
 import { routesOf } from "./peer.ts";
 import { rangesOf } from "./ranges.ts";
@@ -8,19 +8,16 @@ import { rangesOf } from "./ranges.ts";
  * the Peer that takes it over has been written. The rest waits for the plans that follow.
  */
 export function nextPhase(changes: readonly PeerChange[]): readonly PeerChange[] {
-  const gains = changes.flatMap((change) => gainedBy(change).map((route) => ({ change, route })));
+  // No change gains what it releases: of two networks that overlap one contains the other.
+  const gains = rangesOf(changes.flatMap(gainedBy));
+  const marked = new Set(changes.flatMap((change) => ("peer" in change ? [change.peer.publicKey as string] : [])));
   const now = changes.filter((change) => {
-    const released = releasedBy(change);
-    if (change.action === "delete" && isMarkedFirst(change.held.publicKey, changes)) return false;
-    return !released.some((route) => gains.some((gain) => gain.change !== change && overlaps(gain.route, route)));
+    // Deleting one of two Peers with one key makes Kilo forget the key: the survivor is marked before, and touched after.
+    if (change.action === "delete" && marked.has(change.held.publicKey)) return false;
+    return !releasedBy(change).some((route) => gains.touches(route));
   });
   // Peers that exchange routes wait for each other: then all at once.
   return now.length > 0 ? now : changes;
-}
-
-/** Deleting one of two Peers with one key makes Kilo forget the key: the survivor is marked before, and touched after. */
-function isMarkedFirst(key: string, changes: readonly PeerChange[]): boolean {
-  return changes.some((change) => "peer" in change && change.peer.publicKey === key);
 }
 
 function gainedBy(change: PeerChange): readonly Cidr[] {
@@ -37,5 +34,3 @@ function releasedBy(change: PeerChange): readonly Cidr[] {
   const after = rangesOf(change.action === "shrink" ? networksIn(change.routes) : change.peer.routes);
   return held.filter((route) => !after.covers(route));
 }
-
-const networksIn = (texts: readonly string[]): Cidr[] => texts.flatMap((text) => parseCidr(text) ?? []);

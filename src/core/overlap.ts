@@ -1,6 +1,7 @@
 import { overlaps } from "./cidr.ts";
-import type { ConnectionId, MeshId } from "./ids.ts";
+import type { MeshId } from "./ids.ts";
 import { declaredNetworks, type MeshEntry } from "./mesh.ts";
+import { clustersOf, leadsTo } from "./source.ts";
 import type { ConnectedMesh } from "./world.ts";
 
 /**
@@ -14,9 +15,6 @@ export function overlapsAcross(meshes: readonly ConnectedMesh[], id: MeshId): st
     .filter(({ mesh }) => mesh.id !== id && shares(own, mesh.id, meshes))
     .flatMap((other) => clashes(own, other));
 }
-
-const clustersOf = ({ connections }: ConnectedMesh): Set<ConnectionId> =>
-  new Set([...connections.values()].flatMap((connection) => (connection.state === "connected" ? [connection.id] : [])));
 
 function shares(own: ConnectedMesh, other: MeshId, meshes: readonly ConnectedMesh[]): boolean {
   const theirs = meshes.find(({ mesh }) => mesh.id === other);
@@ -33,9 +31,8 @@ function clashes(own: ConnectedMesh, other: ConnectedMesh): string[] {
 }
 
 function isSameCluster(...[own, mine, other, theirs]: [ConnectedMesh, MeshEntry, ConnectedMesh, MeshEntry]): boolean {
-  const here = own.connections.get(mine.name);
-  const there = other.connections.get(theirs.name);
-  return here?.state === "connected" && there?.state === "connected" && here.id === there.id;
+  const here = leadsTo(own, mine.name);
+  return here !== undefined && here === leadsTo(other, theirs.name);
 }
 
 function pairs(mine: MeshEntry, theirs: MeshEntry): string[] {

@@ -1,4 +1,4 @@
-import { type Cidr, compareCidrs, parseCidr } from "./cidr.ts";
+import { type Cidr, compareCidrs, networksIn } from "./cidr.ts";
 import { type Endpoint, sameEndpoint } from "./endpoint.ts";
 import type { ClusterName, MeshId, NodeName, PeerName, PublicKey } from "./ids.ts";
 import { aggregate, type Ranges, rangesOf } from "./ranges.ts";
@@ -20,7 +20,7 @@ export interface Peer {
   readonly owners: readonly MeshId[];
   /** Marked while a second Peer with its key is deleted; taking the mark off is the touch that Kilo needs. */
   readonly touchPending: boolean;
-  /** Where the node says it is, when the endpoint is where it was met instead; empty when they are one. */
+  /** Where the node says it is, when it was met elsewhere: there the endpoint is, or the Peer may follow. Else empty. */
   readonly declared: string;
   /** How far its move to another endpoint has come; empty when none is under way. */
   readonly move: string;
@@ -53,9 +53,18 @@ export interface HeldPeer {
   readonly keepaliveSeconds: number;
 }
 
-/** All addresses that a Peer allows: it may hold them in other pieces than a claim for them. */
-export function routesOf(held: HeldPeer | undefined): Ranges {
-  return rangesOf((held?.allowedIps ?? []).flatMap((text) => parseCidr(text) ?? []));
+/**
+ * All addresses that a Peer allows: it may hold them in other pieces than a claim for them. Nearly always it holds them as
+ * they are asked for, and nothing has to be parsed.
+ */
+export function routesOf(held: HeldPeer | undefined): Pick<Ranges, "covers"> {
+  const texts = held?.allowedIps ?? [];
+  let ranges: Ranges | undefined;
+  const inPieces = (route: Cidr): boolean => {
+    ranges ??= rangesOf(networksIn(texts));
+    return ranges.covers(route);
+  };
+  return { covers: (route) => texts.length > 0 && (texts.includes(route.text) || inPieces(route)) };
 }
 
 /** True when writing `peer` over `held` would change nothing that we plan. */
@@ -85,7 +94,7 @@ const textsOf = (cidrs: readonly Cidr[]): string[] => cidrs.map(({ text }) => te
 
 /** Nothing for a list that holds what is no network: that is to be written anew. */
 function heldAggregate(allowedIps: readonly string[]): Cidr[] {
-  const cidrs = allowedIps.flatMap((text) => parseCidr(text) ?? []);
+  const cidrs = networksIn(allowedIps);
   return cidrs.length === allowedIps.length ? aggregate(cidrs) : [];
 }
 

@@ -1,8 +1,20 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { aKey, aMesh, aNode, aView, aWorld, conn, heldAs, known, planOf, unknown } from "../../test/support/build.ts";
+import {
+  aKey,
+  aMesh,
+  aNode,
+  aView,
+  aWorld,
+  conn,
+  connected,
+  heldAs,
+  known,
+  planOf,
+  unknown,
+} from "../../test/support/build.ts";
 import { diffPeers } from "./diff.ts";
-import { meshId, nodeName, type PeerName } from "./ids.ts";
+import { type ConnectionId, clusterName, meshId, nodeName, type PeerName } from "./ids.ts";
 import { strippedGraceMs } from "./kept.ts";
 import type { NodeFacts } from "./node.ts";
 import type { HeldPeer } from "./peer.ts";
@@ -288,5 +300,29 @@ describe("a cluster that two meshes reach with different credentials", () => {
     const plan = planOf(throughTwin, 3);
     expect(diffPeers(plan)).toEqual([]);
     expect(plan.kept.map(({ reason }) => reason)).toEqual(["OwnedElsewhere", "OwnedElsewhere"]);
+  });
+
+  it("keeps what each of them wants of one Peer, also when no authority vouches for both any more", () => {
+    const others: readonly [string, ConnectionId][] = [
+      ["c1", conn(1)],
+      ["c2", conn(3)],
+    ];
+    const other = aMesh(2, { additionalCIDRs: ["192.168.7.0/24"], persistentKeepalive: 10 }, "other");
+    const before = aWorld({ meshes: [mesh, other], views: [aView(nodesOf(1)), aView(nodesOf(2))] });
+    const held = planOf(before, 2).peers.map((peer) => heldAs(peer));
+    const peers = known(held);
+    const apart = aWorld({
+      views: [aView(nodesOf(1)), aView(nodesOf(2), { peers }), aView(nodesOf(2), { peers, trust: "another ca" })],
+      overrides: {
+        meshes: [
+          connected(mesh),
+          {
+            ...connected(other),
+            connections: new Map(others.map(([name, id]) => [clusterName(name), { state: "connected", id }])),
+          },
+        ],
+      },
+    });
+    expect([2, 3].flatMap((target) => diffPeers(planOf(apart, target)))).toEqual([]);
   });
 });

@@ -1,10 +1,10 @@
 import { adoptPeers, ghostsAmong } from "./adopt.ts";
-import { type Cidr, parseCidr, parseIp } from "./cidr.ts";
+import { type Cidr, networksIn } from "./cidr.ts";
 import { type Claim, entangledPeers, type RefusedClaim, settleClaims } from "./claims.ts";
 import { hostText } from "./endpoint.ts";
 import type { ConnectionId } from "./ids.ts";
 import { type JudgedSource, judgeSources } from "./judge.ts";
-import { type KeptPeer, keptPeers, silentOwners } from "./kept.ts";
+import { type KeptPeer, keptPeers } from "./kept.ts";
 import { settleKeys } from "./keys.ts";
 import { replacedNotes } from "./leave.ts";
 import { chooseNames } from "./names.ts";
@@ -13,9 +13,11 @@ import { conflictNotes, type Note } from "./notes.ts";
 import { type HeldPeer, mergeByPublicKey, type Peer, routesOf, uniqueRoutes } from "./peer.ts";
 import { promisedTo } from "./promised.ts";
 import { mayRoute, protectionOf } from "./protect.ts";
-import { aggregate, type Ranges, rangesOf } from "./ranges.ts";
+import { aggregate } from "./ranges.ts";
 import { settleReach } from "./reach.ts";
 import { type Candidate, renderSource } from "./render.ts";
+import { serversOf } from "./servers.ts";
+import { withSilentOwners } from "./silent-owners.ts";
 import type { SourceId } from "./source.ts";
 import { sourceNotes } from "./source-notes.ts";
 import type { World } from "./world.ts";
@@ -69,15 +71,16 @@ export function planTarget(world: World, target: ConnectionId): Plan {
   const judged = judgeSources(world, target, heldByKey);
   const { sources, refused: keyless } = settleKeys({ world, target, sources: judged, heldByKey });
   const kept = keptPeers({ world, target, ours, sources });
-  const context = { ...world, servers: serversOf(world), promised: promisedTo(judged), heldByKey, kept };
+  const servers = serversOf(world);
+  const context = { ...world, servers: servers.addresses, promised: promisedTo(judged), heldByKey, kept };
   const rendered = sources.flatMap((source) => renderSource(source, context));
   const { free, taken, rivalled } = splitTaken(mergeByPublicKey(rendered), foreign, heldByKey);
   const reached = settleReach({ candidates: free, view, ...context });
-  const carried = reached.reachable.map((peer) => withSilentOwners(peer, world, { heldByKey, sources }));
+  const carried = reached.reachable.map(withSilentOwners({ world, target, sources, heldByKey }));
   const { peers, refused } = settleRoutes({ world, target, candidates: carried, foreign, kept, heldByKey });
   const named = chooseNames({ ...world, wanted: peers, held, heldByKey, kept });
   const marked = named.map((peer) => ({ ...peer, touchPending: doubled.has(peer.publicKey) }));
-  const names = [...rendered.flatMap(({ endpoint: { host } }) => ("dns" in host ? [host.dns] : [])), ...namesOf(world)];
+  const names = [...rendered.flatMap(({ endpoint: { host } }) => ("dns" in host ? [host.dns] : [])), ...servers.names];
   return {
     state: "known",
     ghosts: ghostsAmong(world, observed.items).length,
@@ -93,24 +96,13 @@ export function planTarget(world: World, target: ConnectionId): Plan {
     notes: [
       ...replacedNotes(world, target),
       ...reached.notes,
-      ...sourceNotes(sources, rendered),
+      ...sourceNotes(sources, servers.isAsked ? rendered : []),
       ...conflictNotes(rendered),
     ],
     ...(reached.afterMs !== undefined && { afterMs: reached.afterMs }),
     sources: judged.map(sourcePlan),
   };
 }
-
-/** The addresses of the API servers that we use. */
-function serversOf({ servers, resolved }: World): Ranges {
-  const texts = servers.flatMap((host) => resolved.get(host) ?? [host]);
-  return rangesOf(
-    [],
-    texts.flatMap((text) => parseIp(text) ?? []),
-  );
-}
-
-const namesOf = ({ servers }: World): string[] => servers.filter((host) => parseIp(host) === undefined);
 
 /** Of several Peers of ours with one key the first by name survives; an anchor of old never does. */
 function survivors(ours: readonly HeldPeer[]) {
@@ -136,22 +128,8 @@ function splitTaken(wanted: readonly Candidate[], foreign: readonly HeldPeer[], 
   return { free, taken: wanted.filter(isTaken), rivalled: free.filter(({ publicKey }) => keys.has(publicKey)) };
 }
 
-interface Judgement {
+interface Settling {
   readonly heldByKey: ReadonlyMap<string, HeldPeer>;
-  readonly sources: readonly JudgedSource[];
-}
-
-/** Owners of whom nothing is known keep their share of a Peer that others want too. */
-function withSilentOwners(peer: Candidate, world: World, { heldByKey, sources }: Judgement): Candidate {
-  const held = heldByKey.get(peer.publicKey);
-  const silent = held ? silentOwners(world, held, sources).filter((owner) => !peer.owners.includes(owner)) : [];
-  if (!held || silent.length === 0) return peer;
-  const routes = held.allowedIps.flatMap((text) => parseCidr(text) ?? []);
-  const owners = [...peer.owners, ...silent].sort();
-  return { ...peer, owners, routes: uniqueRoutes([...peer.routes, ...routes]) };
-}
-
-interface Settling extends Pick<Judgement, "heldByKey"> {
   readonly world: World;
   readonly target: ConnectionId;
   readonly candidates: readonly Candidate[];
@@ -161,7 +139,8 @@ interface Settling extends Pick<Judgement, "heldByKey"> {
 
 /** Each Peer with the routes that the target can bear and nobody else has. */
 function settleRoutes({ world, target, candidates, foreign, kept, heldByKey }: Settling) {
-  const endpoints = [...candidates, ...foreign].flatMap(({ endpoint }) => (endpoint ? hostText(endpoint) : []));
+  const all = [...candidates, ...foreign, ...kept.map(({ held }) => held)];
+  const endpoints = all.flatMap(({ endpoint }) => (endpoint ? hostText(endpoint) : []));
   const protection = protectionOf(world, target, endpoints);
   const claims = candidates.flatMap((peer) =>
     claimsOf(
@@ -194,6 +173,5 @@ function claimsOf({ publicKey, cluster, rank }: Candidate, routes: readonly Cidr
 
 /** What is on a Peer that we do not plan now is there, and works. */
 function incumbents({ publicKey }: HeldPeer, allowedIps: readonly string[], cluster: string): Claim[] {
-  const routes = allowedIps.flatMap((text) => parseCidr(text) ?? []);
-  return routes.map((route) => ({ peer: publicKey, cluster, route, incumbent: true, rank: "" }));
+  return networksIn(allowedIps).map((route) => ({ peer: publicKey, cluster, route, incumbent: true, rank: "" }));
 }

@@ -43,12 +43,15 @@ interface Routed {
 export function tunnelsAround(
   promised: readonly Promised[],
   routed: readonly Routed[],
-): ReadonlyMap<ConnectionId, readonly Cidr[]> {
+): ReadonlyMap<ConnectionId, Ranges> {
   const byCluster = Map.groupBy(routed, ({ cluster }) => cluster);
   return new Map(
     [...byCluster].map(([cluster, own]) => {
       const others = promised.filter((other) => other.cluster !== cluster);
-      return [cluster, [...own.flatMap(({ routes }) => routes), ...others.flatMap(({ networks }) => networks)]];
+      return [
+        cluster,
+        rangesOf([...own.flatMap(({ routes }) => routes), ...others.flatMap(({ networks }) => networks)]),
+      ];
     }),
   );
 }

@@ -1,9 +1,9 @@
-import { type Cidr, contains, type IpAddress, parseCidr, parseHostInCidr, parseIp } from "./cidr.ts";
+import { type Cidr, contains, type IpAddress, networksIn, parseHostInCidr, parseIp } from "./cidr.ts";
 import type { ConnectionId } from "./ids.ts";
 import { declaredNetworks } from "./mesh.ts";
 import type { NodeFacts } from "./node.ts";
 import { type Ranges, rangesOf } from "./ranges.ts";
-import { isIn } from "./source.ts";
+import { leadsTo } from "./source.ts";
 import type { World } from "./world.ts";
 
 /** What no route that we write into a target may cover. */
@@ -22,21 +22,14 @@ export interface Protection {
 export function protectionOf(world: World, target: ConnectionId, endpointIps: readonly string[]): Protection {
   const observed = world.clusters.get(target)?.nodes;
   const nodes = observed?.state === "known" ? observed.items : [];
-  const declared = world.meshes
-    .filter((connected) => isIn(connected, target))
-    .flatMap(({ mesh, connections }) =>
-      mesh.entries.filter(({ name }) => {
-        const connection = connections.get(name);
-        return connection?.state === "connected" && connection.id === target;
-      }),
-    )
-    .flatMap(declaredNetworks);
+  const entries = world.meshes.flatMap((connected) =>
+    connected.mesh.entries.filter(({ name }) => leadsTo(connected, name) === target),
+  );
   const addresses = [...nodes.flatMap(addressesOf), ...endpointIps.flatMap((text) => parseIp(text) ?? [])];
   return {
-    own: rangesOf([...declared, ...nodes.flatMap(podCidrsOf)], addresses),
+    own: rangesOf([...entries.flatMap(declaredNetworks), ...nodes.flatMap(podCidrsOf)], addresses),
     allowed: world.allowedCidrs,
-    ipv6:
-      nodes.length > 0 && nodes.every(({ internalIps }) => !internalIps.some((text) => parseIp(text)?.family === 4)),
+    ipv6: observed?.state !== "known" || (nodes.length > 0 && nodes.every((node) => !hasIpv4(node))),
   };
 }
 
@@ -46,7 +39,9 @@ export function mayRoute({ own, allowed, ipv6 }: Protection, route: Cidr): boole
   return !own.touches(route);
 }
 
-const podCidrsOf = ({ podCidrs }: NodeFacts): Cidr[] => podCidrs.flatMap((text) => parseCidr(text) ?? []);
+const hasIpv4 = ({ internalIps }: NodeFacts): boolean => internalIps.some((text) => parseIp(text)?.family === 4);
+
+const podCidrsOf = ({ podCidrs }: NodeFacts): Cidr[] => networksIn(podCidrs);
 
 function addressesOf({ internalIps, externalIps, wireguardIp }: NodeFacts): IpAddress[] {
   const listed = [...internalIps, ...externalIps].flatMap((text) => parseIp(text) ?? []);

@@ -1,10 +1,21 @@
-import { type Cidr, compareCidrs, contains, type Family, hostRoute, type IpAddress, joinHalves } from "./cidr.ts";
+import {
+  type Cidr,
+  compareCidrs,
+  contains,
+  type Family,
+  halvesOf,
+  hostRoute,
+  type IpAddress,
+  joinHalves,
+} from "./cidr.ts";
 
 /** A set of addresses that can be asked in logarithmic time. */
 export interface Ranges {
   touches(network: Cidr): boolean;
   /** All of the network is in it, also where no single member contains it. */
   covers(network: Cidr): boolean;
+  /** What of the network is in it, in the fewest pieces. */
+  within(network: Cidr): readonly Cidr[];
 }
 
 interface Range {
@@ -16,13 +27,16 @@ export function rangesOf(networks: readonly Cidr[], addresses: readonly IpAddres
   const all = [...networks, ...addresses.map(hostRoute)];
   const byFamily: Readonly<Record<Family, readonly Range[]>> = { 4: joined(all, 4), 6: joined(all, 6) };
   const before = (network: Cidr): Range | undefined => lastBefore(byFamily[network.family], rangeOf(network).last);
-  return {
-    touches: (network) => (before(network)?.last ?? -1n) >= network.base,
-    covers: (network) => {
-      const range = before(network);
-      return range !== undefined && range.first <= network.base && range.last >= rangeOf(network).last;
-    },
+  const touches = (network: Cidr): boolean => (before(network)?.last ?? -1n) >= network.base;
+  const covers = (network: Cidr): boolean => {
+    const range = before(network);
+    return range !== undefined && range.first <= network.base && range.last >= rangeOf(network).last;
   };
+  const within = (network: Cidr): readonly Cidr[] => {
+    if (covers(network)) return [network];
+    return touches(network) ? halvesOf(network).flatMap(within) : [];
+  };
+  return { touches, covers, within };
 }
 
 function rangeOf({ family, base, prefix }: Cidr): Range {
@@ -57,7 +71,10 @@ function lastBefore(ranges: readonly Range[], end: bigint): Range | undefined {
   return ranges[low - 1];
 }
 
-/** The fewest networks with exactly the same addresses, in the order of routes. */
+/**
+ * The fewest networks with exactly the same addresses, in the order of routes; hosts are not joined. In the flat form a
+ * node may bring hosts that nobody declared, and what is left of it must still tell them from a network.
+ */
 export function aggregate(networks: readonly Cidr[]): Cidr[] {
   const wide: Cidr[] = [];
   for (const network of [...networks].sort(compareCidrs)) {

@@ -127,6 +127,35 @@ describe("a Peer whose node is met elsewhere than it says", () => {
   });
 });
 
+describe("a name that has no answer, as none has when the operator starts", () => {
+  const node = { forceEndpoint: "gw.example.org:7" };
+  const answer = { resolved: new Map([["gw.example.org", ["198.51.100.1"]]]) };
+
+  it.each([
+    ["is met where it says", ["198.51.100.1:7"]],
+    ["is met where it says and elsewhere", ["198.51.100.1:7", "203.0.113.9:7"]],
+    ["is met elsewhere", [place]],
+    ["is met nowhere", []],
+  ])("changes nothing of a Peer whose node %s", (_, met) => {
+    const held = heldAfter({ node, met, world: answer, held: heldAfter({ node, met, world: answer }) });
+    expect(diffPeers(plan({ node, met, held, world: answer }))).toEqual([]);
+    expect(diffPeers(plan({ node, met, held }))).toEqual([]);
+  });
+
+  it("does not end a move, nor begin one", () => {
+    const before = heldAfter({ met: [said], keepalive: 10 });
+    const moving = heldAfter({ node, met: [said], keepalive: 10, held: before, world: answer });
+    expect(moving).toMatchObject([{ move: `waiting ${said}` }]);
+    expect(diffPeers(plan({ node, met: [said], keepalive: 10, held: moving }))).toEqual([]);
+    expect(diffPeers(plan({ node, met: [said], keepalive: 10, held: before }))).toEqual([]);
+  });
+
+  it("does not cost a Peer that has no endpoint", () => {
+    const held = heldAfter({}, { endpoint: undefined });
+    expect(diffPeers(plan({ node: { clustermeshEndpoint: "gw.example.org:7" }, held }))).toEqual([]);
+  });
+});
+
 describe("an endpoint that was taken from an observation", () => {
   const next = "203.0.113.9:4500";
 
@@ -167,11 +196,26 @@ describe("a Peer that is pinned to a place", () => {
 
   it("and met in another may follow, and it is told", () => {
     const scene = { node, met: [place], held: heldAfter({ node }) };
-    expect(lineOf(plan(scene))).toBe("192.0.2.9:1, keepalive 25");
+    expect(lineOf(plan(scene))).toBe("192.0.2.9:1, keepalive 25, says 192.0.2.9:1");
     expect(plan(scene).notes).toEqual([
       { owners: ["kilo-system/my-mesh"], source: "c1", reason: "EndpointDiffers", subject: "c1-n0" },
     ]);
     expect(plan({ node, met: ["192.0.2.9:1"], held: heldAfter({ node }) }).notes).toEqual([]);
+  });
+
+  it("goes on following while nobody reports it: any reset of a device makes Kilo forget whom it met", () => {
+    const held = heldAfter({ node, met: [place], held: heldAfter({ node }) });
+    expect(diffPeers(plan({ node, held }))).toEqual([]);
+    expect(plan({ node, held }).notes).toMatchObject([{ reason: "EndpointDiffers" }]);
+    expect(lineOf(plan({ node, held, met: ["192.0.2.9:1"] }))).toBe("192.0.2.9:1, keepalive 0");
+    const never = heldAfter({ node, keepalive: 25 });
+    expect(lineOf(plan({ node, held: never }))).toBe("192.0.2.9:1, keepalive 0");
+  });
+
+  it("may follow also when only one of several nodes meets it in another: that one would be reset", () => {
+    expect(lineOf(plan({ node, met: ["192.0.2.9:1", place], held: heldAfter({ node }) }))).toBe(
+      "192.0.2.9:1, keepalive 25, says 192.0.2.9:1",
+    );
   });
 
   it("keeps the keepalive that it has: Kilo may follow already", () => {
@@ -192,7 +236,8 @@ describe("a Peer that is pinned to a place", () => {
     const moving = plan({ node: pinned, met: [place], held: heldAfter({ node }) });
     expect(lineOf(moving)).toBe(`192.0.2.77:1, keepalive 0, waiting ${place}`);
     const held = moving.peers.map((peer) => heldAs(peer));
-    expect(lineOf(plan({ node: pinned, met: [place], held, ageMs: 90_000 }))).toBe("192.0.2.77:1, keepalive 25");
+    const after = plan({ node: pinned, met: [place], held, ageMs: 90_000 });
+    expect(lineOf(after)).toBe("192.0.2.77:1, keepalive 25, says 192.0.2.77:1");
   });
 
   it("by a mesh that wants no discovery is not told of when the node has no place of its own", () => {

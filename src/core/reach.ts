@@ -1,9 +1,10 @@
-import type { Cidr } from "./cidr.ts";
+import { reportsIn } from "./discovered.ts";
 import { type Endpoint, endpointText, nowhereAt, sameEndpoint } from "./endpoint.ts";
 import { type Moving, moveText, nextMove, takeTurns } from "./move.ts";
 import type { Note } from "./notes.ts";
 import type { HeldPeer } from "./peer.ts";
 import { endpointTrespasses, type Promised, tunnelsAround } from "./promised.ts";
+import { type Ranges, rangesOf } from "./ranges.ts";
 import type { Candidate } from "./render.ts";
 import { addressOf, isRouted, type Sight, sightOf } from "./sight.ts";
 import type { ClusterView } from "./world.ts";
@@ -40,10 +41,12 @@ export function settleReach(input: ReachInput): Reached {
   const { heldByKey, view, resolved } = input;
   const candidates = input.candidates.map((candidate) => grounded(candidate, input));
   const tunnels = tunnelsAround(input.promised, candidates);
-  const routesFor = ({ cluster }: Candidate): readonly Cidr[] => tunnels.get(cluster) ?? [];
+  const routesFor = ({ cluster }: Candidate): Ranges => tunnels.get(cluster) ?? rangesOf([]);
+  const reports = reportsIn(view?.observed ?? new Map());
   const sights = candidates.map((candidate) => {
     const held = heldByKey.get(candidate.publicKey);
-    return sightOf(candidate, { held, routes: routesFor(candidate), view, resolved });
+    const reported = reports.get(candidate.publicKey) ?? [];
+    return sightOf(candidate, { held, routes: routesFor(candidate), reported, resolved });
   });
   const movings = takeTurns(sights.map((sight) => movingOf(sight, view)));
   const placed = sights.flatMap((sight, index) => {
@@ -99,25 +102,38 @@ function movingPlace(sight: Sight, { move, afterMs }: Moving): Placed {
   return { candidate: moved, note: differs(candidate), afterMs };
 }
 
-function settledPlace(sight: Sight, routes: readonly Cidr[], input: ReachInput): Placed | undefined {
+function settledPlace(sight: Sight, routes: Ranges, input: ReachInput): Placed | undefined {
   const { candidate, held, said, reported } = sight;
   const met = metPlace(sight, input.view);
-  const endpoint = met?.endpoint ?? said ?? standIn(sight, routes, input.resolved) ?? held?.endpoint;
-  if (!endpoint) return undefined;
-  const isElsewhere = reported.length > 0 && !isAmong(reported, endpoint);
-  const declared = met && !sameEndpoint(said, endpoint) ? declaredMark(sight) : "";
-  const mayLackEndpoint = candidate.roams && !met && reported.length > 0;
+  const place = met?.endpoint ?? said ?? standIn(sight, routes, input.resolved) ?? held?.endpoint;
+  if (!place && !held) return undefined;
+  const endpoint = place ?? nowhereAt(candidate.endpoint.port);
+  const isElsewhere = isMetElsewhere(sight, endpoint);
   return {
     candidate: {
       ...candidate,
       endpoint,
       keepaliveSeconds: settledKeepalive(candidate, isElsewhere),
-      declared,
-      mayLackEndpoint,
+      declared:
+        met && !sameEndpoint(said, endpoint) ? declaredMark(sight) : followMark(candidate, endpoint, isElsewhere),
+      mayLackEndpoint: !place || (candidate.roams && !met && reported.length > 0),
     },
-    note: candidate.pinned && !candidate.roams && isElsewhere ? differs(candidate) : undefined,
+    note: candidate.pinned && isElsewhere ? differs(candidate) : undefined,
     afterMs: met?.afterMs,
   };
+}
+
+/** On a Peer that may follow although its mesh asks for no keepalive: so that it is known why. */
+function followMark({ keepaliveSeconds }: Candidate, endpoint: Endpoint, isElsewhere: boolean): string {
+  return isElsewhere && keepaliveSeconds === 0 ? endpointText(endpoint) : "";
+}
+
+/** While nobody reports anything, as after any reset of a device, what was so when the Peer was written still is. */
+function isMetElsewhere({ candidate, held, reported }: Sight, endpoint: Endpoint): boolean {
+  if (candidate.roams) return false;
+  if (reported.length > 0) return reported.some((other) => !sameEndpoint(other, endpoint));
+  const wasMet = held?.declared !== "" && held?.keepaliveSeconds === roamingKeepaliveSeconds;
+  return wasMet && sameEndpoint(held.endpoint, endpoint);
 }
 
 /** Written for one place and met in another, Kilo would reset the device at every look: then it may follow. */
@@ -145,7 +161,7 @@ function metPlace({ held, said, seen, present }: Sight, view: ClusterView | unde
 }
 
 /** For a node that has to come to us first. */
-function standIn({ candidate, held }: Sight, routes: readonly Cidr[], resolved: ReachInput["resolved"]) {
+function standIn({ candidate, held }: Sight, routes: Ranges, resolved: ReachInput["resolved"]) {
   if (!candidate.roams) return undefined;
   const address = addressOf(candidate.endpoint, held?.endpoint, resolved);
   return address && isRouted(address, routes) ? nowhereAt(address.port) : address;
@@ -158,8 +174,4 @@ function declaredMark({ held, said }: Sight): string {
 
 function differs({ owners, source, node }: Candidate): Note {
   return { owners, source, reason: "EndpointDiffers", subject: node };
-}
-
-function isAmong(endpoints: readonly Endpoint[], endpoint: Endpoint): boolean {
-  return endpoints.some((other) => sameEndpoint(other, endpoint));
 }

@@ -1,10 +1,10 @@
-import { type Cidr, contains, hostRoute, parseCidr, parseIp } from "./cidr.ts";
+import { type Cidr, contains, hostRoute, networksIn, parseIp } from "./cidr.ts";
 import { declaredNetworks, type MeshEntry, podNetworks } from "./mesh.ts";
 import type { NodeFacts } from "./node.ts";
 
 /** The node's pod networks that its entry declares. */
 export function podsOf(entry: MeshEntry, { podCidrs }: NodeFacts): Cidr[] {
-  return podCidrs.flatMap((text) => parseCidr(text) ?? []).filter((cidr) => isInside(podNetworks(entry), cidr));
+  return networksIn(podCidrs).filter((cidr) => isInside(podNetworks(entry), cidr));
 }
 
 /** The node's own addresses. Typed form: only what the entry declares. Flat form: all of them, as the Go operator does. */

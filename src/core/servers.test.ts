@@ -40,4 +40,14 @@ describe("the address of an API server that we use", () => {
     expect(routes(plan(networks, [], { servers: ["api.example.org"], resolved }))).not.toContain(`${address}/32`);
     expect(plan(networks, [], { servers: ["api.example.org"] }).names).toEqual(["api.example.org"]);
   });
+
+  it("is waited for where it is a name that nobody has asked for yet: what is written once stays", () => {
+    const unasked = { servers: ["api.example.org"] };
+    expect(routes(plan(networks, [], unasked))).toEqual(["10.1.0.0/24", "10.200.1.1/32"]);
+    expect(plan(networks, [], unasked).notes).toEqual([]);
+    const held = plan(networks, [], { servers: [] }).peers.map((peer) => heldAs(peer));
+    expect(routes(plan(networks, held, unasked))).toContain(`${address}/32`);
+    const nowhere = { ...unasked, resolved: new Map([["api.example.org", []]]) };
+    expect(routes(plan(networks, [], nowhere))).toContain(`${address}/32`);
+  });
 });

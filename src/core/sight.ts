@@ -1,15 +1,17 @@
-import { type Cidr, containsIp, parseIp } from "./cidr.ts";
-import { observationsOf } from "./discovered.ts";
+import { hostRoute, parseIp } from "./cidr.ts";
 import { type Endpoint, hostText, parseEndpoint, sameEndpoint } from "./endpoint.ts";
 import type { HeldPeer } from "./peer.ts";
+import type { Ranges } from "./ranges.ts";
 import type { Candidate } from "./render.ts";
-import type { ClusterView } from "./world.ts";
 
 /** Everything that is known in one target about where a node is. */
 export interface Sight {
   readonly candidate: Candidate;
   readonly held: HeldPeer | undefined;
-  /** Where the node says it is, as an address. Undefined when it says nothing, or a name that leads nowhere. */
+  /**
+   * Where the node says it is, as an address. A name without an answer says what it said when the Peer was written;
+   * undefined when that is nothing either, or the node says nothing.
+   */
   readonly said: Endpoint | undefined;
   /** The node says something else than what its Peer was written for. */
   readonly isNew: boolean;
@@ -24,14 +26,14 @@ export interface Sight {
 export interface SightInput {
   readonly held: HeldPeer | undefined;
   /** Every route that leads into a tunnel. */
-  readonly routes: readonly Cidr[];
-  readonly view: ClusterView | undefined;
+  readonly routes: Ranges;
+  /** From where the target's nodes have met it. */
+  readonly reported: readonly Endpoint[];
   readonly resolved: ReadonlyMap<string, readonly string[]>;
 }
 
-export function sightOf(candidate: Candidate, { held, routes, view, resolved }: SightInput): Sight {
-  const reported = view ? observationsOf(view.observed, candidate.publicKey) : [];
-  const said = candidate.roams ? undefined : addressOf(candidate.endpoint, writtenFor(held), resolved);
+export function sightOf(candidate: Candidate, { held, routes, reported, resolved }: SightInput): Sight {
+  const said = candidate.roams ? undefined : saidBy(candidate, held, resolved);
   const isNew = isNewlySaid(candidate, held, said);
   const mayBe = (endpoint: Endpoint): boolean => !candidate.pinned && !isRouted(endpoint, routes);
   const wasMet = held?.endpoint && held.declared !== "" && !isNew && mayBe(held.endpoint);
@@ -57,9 +59,17 @@ export function addressOf(
   return isConforming ? present : { host: { ip: first }, port: endpoint.port };
 }
 
-export function isRouted(endpoint: Endpoint, routes: readonly Cidr[]): boolean {
+export function isRouted(endpoint: Endpoint, routes: Ranges): boolean {
   const address = parseIp(hostText(endpoint));
-  return address !== undefined && routes.some((route) => containsIp(route, address));
+  return address !== undefined && routes.touches(hostRoute(address));
+}
+
+function saidBy(
+  { endpoint, pinned }: Candidate,
+  held: HeldPeer | undefined,
+  resolved: SightInput["resolved"],
+): Endpoint | undefined {
+  return addressOf(endpoint, writtenFor(held), resolved) ?? (pinned ? held?.endpoint : writtenFor(held));
 }
 
 /** What the node said when the Peer got its endpoint. */

@@ -33,8 +33,7 @@ export function sourcesOf(meshes: readonly ConnectedMesh[], target: ConnectionId
 export function affectedTargets(meshes: readonly ConnectedMesh[], source: ConnectionId): Set<ConnectionId> {
   const targets = meshes
     .filter((connected) => isIn(connected, source))
-    .flatMap((connected) => [...connected.connections.values()])
-    .flatMap((connection) => (connection.state === "connected" ? [connection.id] : []));
+    .flatMap((connected) => [...clustersOf(connected)]);
   return new Set(targets.filter((id) => id !== source));
 }
 
@@ -42,7 +41,15 @@ export function isIn(connected: ConnectedMesh, id: ConnectionId): boolean {
   return connected.mesh.entries.some((entry) => leadsTo(connected, entry.name) === id);
 }
 
-function leadsTo({ connections }: ConnectedMesh, name: ClusterName): ConnectionId | undefined {
+/** The clusters that its entries lead to. */
+export function clustersOf({ connections }: ConnectedMesh): Set<ConnectionId> {
+  return new Set(
+    [...connections.values()].flatMap((connection) => (connection.state === "connected" ? [connection.id] : [])),
+  );
+}
+
+/** Where an entry leads; undefined while it leads nowhere. */
+export function leadsTo({ connections }: ConnectedMesh, name: ClusterName): ConnectionId | undefined {
   const connection = connections.get(name);
   return connection?.state === "connected" ? connection.id : undefined;
 }

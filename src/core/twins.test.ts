@@ -30,6 +30,14 @@ describe("two connections to one cluster", () => {
     expect([...twinsOf(forged.set(conn(3), nobody))]).toEqual([]);
   });
 
+  it("are spoken for by one that sees the Peers, and never by one that is leaving", () => {
+    const blind = new Map(clusters);
+    const first = blind.get(conn(2));
+    if (!first) throw new Error("unreachable");
+    expect([...twinsOf(blind.set(conn(2), { ...first, peers: unknown }))]).toEqual([[conn(2), conn(3)]]);
+    expect([...twinsOf(blind, new Set([conn(3)]))]).toEqual([[conn(3), conn(2)]]);
+  });
+
   it("leave meshes as they are where there are none", () => {
     const meshes = [connected(aMesh(2))];
     expect(speakFor(meshes, new Map())).toBe(meshes);

@@ -7,12 +7,18 @@ export type Twins = ReadonlyMap<ConnectionId, ConnectionId>;
 /**
  * Two kubeconfigs may lead to one cluster: a shared Node UID tells, where the same authority vouches for both servers; a
  * cluster that only copies the UIDs of another must not speak for it. The first of them, in the order given, speaks: two
- * that plan one target would write against each other for ever.
+ * that plan one target would write against each other for ever. One that cannot see the Peers speaks only where no other
+ * can, and one that is leaving only for others that are.
  */
-export function twinsOf(clusters: ReadonlyMap<ConnectionId, ClusterView>): Twins {
+export function twinsOf(
+  clusters: ReadonlyMap<ConnectionId, ClusterView>,
+  leaving: ReadonlySet<ConnectionId> = new Set(),
+): Twins {
   const speakers = new Map<string, ConnectionId>();
   const twins = new Map<ConnectionId, ConnectionId>();
-  for (const [id, { nodes, trust }] of clusters) {
+  const order = ([id, { peers }]: [ConnectionId, ClusterView]): number =>
+    leaving.has(id) ? 2 : peers.state === "known" ? 0 : 1;
+  for (const [id, { nodes, trust }] of [...clusters].sort((a, b) => order(a) - order(b))) {
     const isSeen = nodes.state === "known" && trust !== undefined;
     const uids = isSeen ? nodes.items.map(({ uid }) => `${trust} ${uid}`) : [];
     const speaker = uids.map((uid) => speakers.get(uid)).find((found) => found !== undefined);

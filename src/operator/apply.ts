@@ -17,9 +17,17 @@ export interface ApplyOptions {
 const writesAtOnce = 8;
 const call = { deadlineMs: 5000 };
 
-/** Writes the changes. A refused write does not stop the others; what was refused is returned in our words. */
+/**
+ * Writes the changes. A refused write does not stop the others; what was refused is returned in our words. A cluster that
+ * does not answer is not tried any further: what is written late would follow from an old view.
+ */
 export async function applyChanges(changes: readonly PeerChange[], options: ApplyOptions): Promise<readonly Refusal[]> {
-  const results = await mapLimited(changes, writesAtOnce, (change) => attempt(change, options));
+  let answers = true;
+  const results = await mapLimited(changes, writesAtOnce, async (change) => {
+    const result = answers ? await attempt(change, options) : notTried;
+    answers = answers && !result?.isSilent;
+    return result;
+  });
   if (results.some((result) => result?.isTypeGone)) options.connection.relistPeers();
   return results.flatMap((result, index) => {
     const change = changes[index];
@@ -32,8 +40,12 @@ export async function applyChanges(changes: readonly PeerChange[], options: Appl
 interface Refused {
   readonly word: string;
   /** Nothing is created where the type is not served; a list tells so, and ends the attempts. */
-  readonly isTypeGone: boolean;
+  readonly isTypeGone?: boolean;
+  /** There was no answer at all. */
+  readonly isSilent?: boolean;
 }
+
+const notTried: Refused = { word: "not tried" };
 
 /** The one door through which Peers are written. */
 async function attempt(change: PeerChange, { connection, instance, log }: ApplyOptions): Promise<Refused | undefined> {
@@ -41,13 +53,17 @@ async function attempt(change: PeerChange, { connection, instance, log }: ApplyO
   const fields = { connection: connection.id, peer, action: change.action };
   try {
     const word = await write(change, connection, instance);
-    if (word) return { word, isTypeGone: false };
+    if (word) return { word };
     log.info("peer written", fields);
     return undefined;
   } catch (error) {
     const word = refusalOf(error);
     log.warn("peer not written", { ...fields, refusal: word });
-    return { word, isTypeGone: change.action === "create" && isKubeError(error, "not-found") };
+    return {
+      word,
+      isTypeGone: change.action === "create" && isKubeError(error, "not-found"),
+      isSilent: isKubeError(error, "timeout", "unreachable"),
+    };
   }
 }
 

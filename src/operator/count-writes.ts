@@ -1,6 +1,6 @@
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError, type Verb } from "../kube/errors.ts";
-import type { Resource } from "../kube/resource.ts";
+import { aroundWrites, type Write } from "./around-writes.ts";
 import { NotLeading } from "./gate.ts";
 
 /** One write, as the API saw it or did not. */
@@ -14,32 +14,20 @@ export interface WriteCall {
 
 /** The client, with every write told. Reads are not: in steady state there are none. */
 export function countingWrites(client: KubeClient, onWrite: (write: WriteCall) => void): KubeClient {
-  const told = async <T>(verb: Verb, resource: string, write: Promise<T>): Promise<T> => {
+  return aroundWrites(client, async (write, perform) => {
+    const told = { resource: nameOf(write), verb: write.verb };
     try {
-      const answer = await write;
-      onWrite({ resource, verb, outcome: "written" });
+      const answer = await perform();
+      onWrite({ ...told, outcome: "written" });
       return answer;
     } catch (error) {
-      onWrite({ resource, verb, outcome: outcomeOf(error) });
+      onWrite({ ...told, outcome: outcomeOf(error) });
       throw error;
     }
-  };
-  return {
-    cluster: client.cluster,
-    get: (resource, ref, call) => client.get(resource, ref, call),
-    list: (resource, list) => client.list(resource, list),
-    watch: (resource, watch) => client.watch(resource, watch),
-    close: () => client.close(),
-    create: (resource, object, call) => told("create", nameOf(resource), client.create(resource, object, call)),
-    replace: (resource, object, write) =>
-      told("replace", nameOf(resource, write?.subresource), client.replace(resource, object, write)),
-    patch: (resource, ref, change) =>
-      told("patch", nameOf(resource, change.subresource), client.patch(resource, ref, change)),
-    delete: (resource, ref, deletion) => told("delete", nameOf(resource), client.delete(resource, ref, deletion)),
-  };
+  });
 }
 
-function nameOf({ plural, group }: Resource, subresource?: string): string {
+function nameOf({ resource: { plural, group }, subresource }: Write): string {
   return `${plural}${group === "" ? "" : `.${group}`}${subresource ? `/${subresource}` : ""}`;
 }
 

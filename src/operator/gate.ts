@@ -1,5 +1,6 @@
-import type { CallOptions, KubeClient } from "../kube/client.ts";
+import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/errors.ts";
+import { aroundWrites } from "./around-writes.ts";
 
 /** Says whether a write may start that takes at most so long. */
 export interface WriteGate {
@@ -18,32 +19,10 @@ const defaultDeadlineMs = 10_000;
 
 /** The client, with every write behind the gate: one may start only if the lease outlives its deadline. */
 export function gated(client: KubeClient, gate: WriteGate): KubeClient {
-  const pass = ({ deadlineMs = defaultDeadlineMs }: CallOptions = {}): void => {
-    if (!gate.mayWrite(deadlineMs)) throw new NotLeading("not leading");
-  };
-  return {
-    cluster: client.cluster,
-    get: (resource, ref, call) => client.get(resource, ref, call),
-    list: (resource, list) => client.list(resource, list),
-    watch: (resource, watch) => client.watch(resource, watch),
-    close: () => client.close(),
-    create: async (resource, object, call) => {
-      pass(call);
-      return client.create(resource, object, call);
-    },
-    replace: async (resource, object, write) => {
-      pass(write);
-      return client.replace(resource, object, write);
-    },
-    patch: async (resource, ref, change) => {
-      pass(change);
-      return client.patch(resource, ref, change);
-    },
-    delete: async (resource, ref, deletion) => {
-      pass(deletion);
-      return client.delete(resource, ref, deletion);
-    },
-  };
+  return aroundWrites(client, async ({ call }, perform) => {
+    if (!gate.mayWrite(call?.deadlineMs ?? defaultDeadlineMs)) throw new NotLeading("not leading");
+    return perform();
+  });
 }
 
 /** Why a write did not happen, in a word. What is not a refusal is a bug, and thrown again. */

@@ -10,8 +10,8 @@ describe("the name of an endpoint", () => {
     let news = 0;
     const resolve = async () => answers.shift() ?? Promise.reject(new Error("no such name"));
     const resolver = new NameResolver({ clock, log: silentLogger, resolve, onChange: () => news++ });
-    resolver.follow(["gw.example.org"]);
-    resolver.follow(["gw.example.org"]);
+    resolver.follow("target", ["gw.example.org"]);
+    resolver.follow("target", ["gw.example.org"]);
     await clock.settle();
     expect([resolver.answers.get("gw.example.org"), news]).toEqual([["192.0.2.1"], 1]);
     await clock.advance(60_000);
@@ -20,6 +20,32 @@ describe("the name of an endpoint", () => {
     expect([resolver.answers.get("gw.example.org"), news]).toEqual([["192.0.2.2"], 2]);
     await clock.advance(60_000);
     expect(resolver.answers.get("gw.example.org")).toEqual(["192.0.2.2"]);
+    resolver.stop();
+  });
+
+  it("is forgotten when nobody needs it any more: whoever writes names cannot make us follow ever more of them", async () => {
+    const clock = new FakeClock();
+    const asked: string[] = [];
+    const resolve = async (name: string) => [`192.0.2.${asked.push(name)}`];
+    const resolver = new NameResolver({ clock, log: silentLogger, resolve, onChange: () => undefined });
+    for (let index = 0; index < 50; index++) resolver.follow("one", [`gw${index}.example.org`]);
+    resolver.follow("two", ["gw49.example.org"]);
+    await clock.settle();
+    resolver.follow("one", []);
+    expect([...resolver.answers.keys()]).toEqual(["gw49.example.org"]);
+    asked.length = 0;
+    await clock.advance(60_000);
+    expect(asked).toEqual(["gw49.example.org"]);
+    resolver.stop();
+  });
+
+  it("that does not resolve has an empty answer: it was asked for", async () => {
+    const clock = new FakeClock();
+    const resolve = () => Promise.reject(new Error("no such name"));
+    const resolver = new NameResolver({ clock, log: silentLogger, resolve, onChange: () => undefined });
+    resolver.follow("target", ["gw.example.org"]);
+    await clock.settle();
+    expect(resolver.answers.get("gw.example.org")).toEqual([]);
     resolver.stop();
   });
 });

@@ -14,12 +14,15 @@ export interface ResolverOptions {
 
 const againAfterMs = 60_000;
 
-/** Follows the names that endpoints use. A name that fails keeps its last answer: a broken resolver moves no endpoint. */
+/**
+ * Follows the names that plans use. A name that fails keeps its last answer: a broken resolver moves no endpoint. One that
+ * never had any has an empty one, so that who waits for it knows that it was asked.
+ */
 export class NameResolver {
   readonly #options: Required<ResolverOptions>;
   readonly #answers = new Map<string, readonly string[]>();
-  readonly #names = new Set<string>();
-  readonly #stopped = new AbortController();
+  readonly #wanted = new Map<string, readonly string[]>();
+  readonly #followed = new Map<string, AbortController>();
 
   constructor(options: ResolverOptions) {
     this.#options = { resolve: addressesOf, ...options };
@@ -29,30 +32,46 @@ export class NameResolver {
     return this.#answers;
   }
 
-  /** Names stay until the operator stops; each costs one look-up a minute. */
-  follow(names: readonly string[]): void {
-    for (const name of names.filter((known) => !this.#names.has(known))) {
-      this.#names.add(name);
-      void this.#keep(name);
-    }
+  /** The names that this asker needs from now on; each costs one look-up a minute. What nobody needs is forgotten. */
+  follow(asker: string, names: readonly string[]): void {
+    if (names.length > 0) this.#wanted.set(asker, names);
+    else this.#wanted.delete(asker);
+    const wanted = new Set([...this.#wanted.values()].flat());
+    for (const name of this.#followed.keys()) if (!wanted.has(name)) this.#forget(name);
+    for (const name of wanted) if (!this.#followed.has(name)) this.#start(name);
   }
 
   stop(): void {
-    this.#stopped.abort();
+    for (const name of this.#followed.keys()) this.#forget(name);
   }
 
-  async #keep(name: string): Promise<void> {
-    while (!this.#stopped.signal.aborted) {
-      await this.#ask(name);
-      await this.#options.clock.sleep(againAfterMs, this.#stopped.signal).catch(() => undefined);
+  #start(name: string): void {
+    const ended = new AbortController();
+    this.#followed.set(name, ended);
+    void this.#keep(name, ended.signal);
+  }
+
+  #forget(name: string): void {
+    this.#followed.get(name)?.abort();
+    this.#followed.delete(name);
+    this.#answers.delete(name);
+  }
+
+  async #keep(name: string, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#ask(name, signal);
+      await this.#options.clock.sleep(againAfterMs, signal).catch(() => undefined);
     }
   }
 
-  async #ask(name: string): Promise<void> {
+  async #ask(name: string, signal: AbortSignal): Promise<void> {
     const { resolve, log, onChange } = this.#options;
-    const answer = await resolve(name).catch(() => undefined);
-    if (!answer) log.warn("endpoint name not resolved", { name });
-    if (!answer || isDeepStrictEqual(answer, this.#answers.get(name))) return;
+    const found = await resolve(name).catch(() => undefined);
+    if (signal.aborted) return;
+    if (!found) log.warn("name not resolved", { name });
+    const before = this.#answers.get(name);
+    const answer = found ?? before ?? [];
+    if (isDeepStrictEqual(answer, before)) return;
     this.#answers.set(name, answer);
     onChange();
   }

@@ -18,9 +18,9 @@ export interface ObserveInput {
 export function observe({ instance, topology, registry, ...rest }: ObserveInput): World | undefined {
   if (!topology) return undefined;
   const clusters = registry.views();
-  const twins = twinsOf(clusters);
-  const meshes = speakFor(topology.meshes, twins);
   const leaving = new Set(registry.leaving());
+  const twins = twinsOf(clusters, leaving);
+  const meshes = speakFor(topology.meshes, twins);
   const servers = registry.hosts();
   const { refused } = topology;
   return { ...rest, instance, spec: topology, meshes, refused, clusters, twins, leaving, servers, digest };

@@ -175,7 +175,7 @@ export class Operator {
         this.#memory.speaksFor(id, target);
         this.#targets.add(id);
       },
-      resolve: (wanted) => names.follow(wanted),
+      resolve: (wanted) => names.follow(target, wanted),
       proveGhosts: () => meshLists.prove(),
       prove: (source) => registry.get(source)?.proveAbsence(),
     });
@@ -185,6 +185,7 @@ export class Operator {
       registry,
       closed: (id, parting) => {
         this.#memory.rotations.closed(id, parting);
+        names.follow(id, []);
         this.#connects.add("clusters");
       },
     });

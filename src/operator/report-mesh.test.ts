@@ -3,6 +3,8 @@ import { aMeshObject, aNode, aView, aWorld, conn, heldAs, known, planOf, unknown
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { type ClusterMeshObject, readMesh } from "../api/cluster-mesh.ts";
 import type { ClusterMeshStatus } from "../api/schema.ts";
+import type { DrainRow } from "../core/drain.ts";
+import { clusterName } from "../core/ids.ts";
 import { planTarget } from "../core/plan.ts";
 import type { ClusterView, World } from "../core/world.ts";
 import { type ReportPorts, reportMesh } from "./report-mesh.ts";
@@ -41,7 +43,7 @@ function worldWith(two: Partial<ClusterView> = {}): World {
 }
 
 /** One run over the mesh as the API server has it. */
-function report(two: Partial<ClusterView> = {}) {
+function report(two: Partial<ClusterView> = {}, ledger: readonly DrainRow[] = []) {
   const world = worldWith(two);
   const object: ClusterMeshObject = { ...plain, ...(stored && { status: stored }) };
   const reports = [1, 2].map((target) => {
@@ -55,7 +57,7 @@ function report(two: Partial<ClusterView> = {}) {
     clock,
     uptimeMs: () => uptimeMs,
     written,
-    ledger: () => [],
+    ledger: () => ledger,
     patchStatus: async (_, patch) => {
       patches++;
       const merged = Object.entries({ ...stored, ...patch }).filter(([, value]) => value !== null);
@@ -91,6 +93,16 @@ describe("the status of a mesh", () => {
     stored = { clustersLeftOut: 7 };
     await report();
     expect(stored).not.toHaveProperty("clustersLeftOut");
+  });
+
+  it("names each cluster that may hold Peers once, though its Secret or its name in the mesh is another now", async () => {
+    const row = (cluster: string, name: string): DrainRow => ({
+      cluster: clusterName(cluster),
+      reach: { name, key: "kubeconfig" },
+      connection: { state: "connected", id: conn(2) },
+    });
+    await report({}, [row("c2", "before"), row("c2", "c2"), row("another-name", "c2")]);
+    expect(stored?.ledger).toEqual([{ cluster: "c2", kubeconfigSecretRef: { name: "c2", key: "kubeconfig" } }]);
   });
 
   it("is not written again and again to a definition that drops fields of it", async () => {

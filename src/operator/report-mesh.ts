@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type ClusterMeshObject, type MeshRecord, renderLedger } from "../api/cluster-mesh.ts";
 import type { ClusterMeshStatus } from "../api/schema.ts";
-import { type DrainRow, drainState } from "../core/drain.ts";
+import { type DrainRow, drainState, isServed } from "../core/drain.ts";
 import type { ConnectionId, MeshId } from "../core/ids.ts";
 import { isInSpec } from "../core/ledger.ts";
 import { type MeshStatus, meshStatus, refusedStatus, type TargetReport } from "../core/status.ts";
@@ -87,15 +87,17 @@ function waitBefore(status: ClusterMeshStatus, last: WrittenStatus | undefined):
   return last.atMs + (isDeepStrictEqual(last.status, status) ? beforeSameAgainMs : betweenWritesMs);
 }
 
-/** Rows stay while the spec names them or their cluster may hold Peers. */
+/** Rows stay while the spec names them, or their cluster may hold Peers and the spec does not lead there either. */
 function ledgerNow(
   record: MeshRecord,
   world: World | undefined,
   rows: readonly DrainRow[],
 ): NonNullable<ClusterMeshStatus["ledger"]> {
   const mesh = record.state === "valid" ? record.mesh : undefined;
-  const stays = (row: DrainRow): boolean =>
-    !mesh || !world || isInSpec(mesh, row) || drainState(world, record.id, row) !== "empty";
+  const stays = (row: DrainRow): boolean => {
+    if (!mesh || !world || isInSpec(mesh, row)) return true;
+    return !isServed(world, mesh.id, row) && drainState(world, mesh.id, row) !== "empty";
+  };
   return renderLedger(rows.filter(stays));
 }
 

@@ -1,6 +1,7 @@
 import { diffPeers, type PeerChange } from "../core/diff.ts";
 import type { ConnectionId } from "../core/ids.ts";
 import { nextPhase } from "../core/order.ts";
+import { permitted } from "../core/permitted.ts";
 import { type KnownPlan, planTarget } from "../core/plan.ts";
 import type { Refusal, TargetReport } from "../core/status.ts";
 import type { World } from "../core/world.ts";
@@ -14,7 +15,7 @@ export interface SyncPorts {
   readonly record: (target: ConnectionId, report: TargetReport) => void;
   /** Has another target planned: it speaks for the same cluster. */
   readonly wake: (target: ConnectionId) => void;
-  /** Has names of endpoints resolved, and kept up to date. */
+  /** Has the names that the plan uses resolved, and kept up to date. */
   readonly resolve: (names: readonly string[]) => void;
   /** Asks for the second list of the meshes, after which Peers that no mesh explains may go. */
   readonly proveGhosts: () => void;
@@ -43,15 +44,15 @@ export async function syncTarget(target: ConnectionId, ports: SyncPorts): Promis
     ports.record(target, { spec: world.spec, plan, refusals: [], pending: 0 });
     return waiting("target unknown", lookAgainMs);
   }
-  const changes = diffPeers(plan).filter(({ action }) => action === "delete" || !world.leaving.has(target));
-  const phase = nextPhase(changes.filter((change) => isLedgered(world, target, change)));
+  const changes = permitted(world, plan, diffPeers(plan));
+  const ready = changes.filter((change) => isLedgered(world, target, change));
+  const phase = nextPhase(ready);
   const refusals = await ports.apply(target, phase);
-  const pending = changes.length - phase.length;
-  ports.record(target, { spec: world.spec, plan, refusals, pending });
+  ports.record(target, { spec: world.spec, plan, refusals, pending: changes.length - phase.length });
   for (const { proof } of plan.kept) if (proof) ports.prove(proof);
-  if (plan.names.length > 0) ports.resolve(plan.names);
+  ports.resolve(plan.names);
   if (plan.ghosts > 0 && !world.ghostsMayGo) ports.proveGhosts();
-  return outcomeOf(plan, refusals, pending);
+  return outcomeOf(plan, refusals, ready.length - phase.length);
 }
 
 /** The ledger names a cluster before the first Peer of a mesh goes there. */

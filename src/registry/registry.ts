@@ -59,10 +59,9 @@ export class Registry {
     return [...this.#connections.keys()].sort();
   }
 
-  /** Every cluster as it is now, the local one first, those that leave last: the first speaks for a cluster. */
+  /** Every cluster as it is now, the local one first. */
   views(): Map<ConnectionId, ClusterView> {
-    const rest = this.ids().filter((id) => id !== localConnection && !this.#leaving.has(id));
-    const ids = [localConnection, ...rest, ...this.leaving()];
+    const ids = [localConnection, ...this.ids().filter((id) => id !== localConnection)];
     return new Map(
       ids.flatMap((id) => {
         const connection = this.#connections.get(id);

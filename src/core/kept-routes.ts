@@ -1,0 +1,56 @@
+import { type Cidr, isHost, networksIn, parseCidr } from "./cidr.ts";
+import type { JudgedSource } from "./judge.ts";
+import { declaredNetworks } from "./mesh.ts";
+import { ownRoutes } from "./node.ts";
+import type { HeldPeer } from "./peer.ts";
+import { aggregate, rangesOf } from "./ranges.ts";
+
+/** What a Peer may keep of its routes. */
+export type RouteKeeper = (held: HeldPeer) => readonly string[];
+
+/** What the operator's owner still allows: that is taken back from any Peer. */
+export function allowedKeeper(allowed: readonly Cidr[]): RouteKeeper {
+  const { within } = rangesOf(allowed);
+  return ({ allowedIps }) => (allowed.length === 0 ? allowedIps : partsIn(allowedIps, within));
+}
+
+/**
+ * What the present spec of a source still covers: a network that was revoked is taken back also from a source we cannot
+ * see. And what no admitted node of the source has taken over. Nothing of a Peer that has nothing in the source's networks:
+ * hosts alone tell nobody whose node it is.
+ */
+export function sourceKeeper({ entry, admitted }: JudgedSource): RouteKeeper {
+  const declared = rangesOf(declaredNetworks(entry));
+  const claimed = rangesOf(admitted.flatMap(ownRoutes));
+  const isFlat = entry.networks.form === "flat";
+  return ({ allowedIps }) => {
+    if (!networksIn(allowedIps).some(declared.touches)) return [];
+    return partsIn(allowedIps, (route) => {
+      if (claimed.covers(route)) return [];
+      return isFlat && isHost(route) ? [route] : declared.within(route);
+    });
+  };
+}
+
+/** What any of several may keep. Each list is made from the routes of the Peer. */
+export function anyOf(
+  { allowedIps }: HeldPeer,
+  [first = [], ...others]: readonly (readonly string[])[],
+): readonly string[] {
+  if (others.length === 0) return first;
+  const kept = new Set([first, ...others].flat());
+  const whole = allowedIps.filter((text) => kept.has(text));
+  const there = rangesOf(networksIn(whole));
+  const parts = networksIn([...kept]).filter((route) => !there.covers(route));
+  return [...whole, ...aggregate(parts).map(({ text }) => text)];
+}
+
+/** A route that may stay whole stays as it is written. We join routes, but never to the default route: that has no parts. */
+function partsIn(texts: readonly string[], split: (route: Cidr) => readonly Cidr[]): string[] {
+  return texts.flatMap((text) => {
+    const route = parseCidr(text);
+    const parts = route ? split(route) : [];
+    if (parts[0] === route) return [text];
+    return route?.prefix === 0 ? [] : parts.map((part) => part.text);
+  });
+}
