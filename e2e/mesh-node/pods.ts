@@ -1,7 +1,7 @@
 import type { RealCluster } from "../control-plane/real-cluster.ts";
 import { applyObject } from "../control-plane/request.ts";
 
-const labels = { app: "peat-node" };
+const peatNode = { app: "peat-node" };
 /** The controller leaves a pod out whose node it does not find. */
 const nodeName = "worker";
 
@@ -9,10 +9,18 @@ const nodeName = "worker";
 export class Pods {
   readonly #cluster: RealCluster;
   readonly #namespace: string;
+  readonly #labels: Readonly<Record<string, string>>;
 
-  constructor(cluster: RealCluster, namespace: string) {
+  constructor(cluster: RealCluster, namespace: string, labels: Readonly<Record<string, string>> = peatNode) {
     this.#cluster = cluster;
     this.#namespace = namespace;
+    this.#labels = labels;
+  }
+
+  /** The node that every pod is on. */
+  async createNode(): Promise<void> {
+    const node = { apiVersion: "v1", kind: "Node", metadata: { name: nodeName } };
+    await applyObject(this.#cluster.admin, `/api/v1/nodes/${nodeName}`, node);
   }
 
   /** A headless Service with the API's port before the one for links; it publishes only pods that are ready. */
@@ -21,8 +29,8 @@ export class Pods {
       { name: "grpc", port: 50_051, protocol: "TCP" },
       { name: "iroh-quic", port: 4433, protocol: "UDP" },
     ];
-    const node = { apiVersion: "v1", kind: "Node", metadata: { name: nodeName } };
-    await applyObject(this.#cluster.admin, `/api/v1/nodes/${nodeName}`, node);
+    await this.createNode();
+    const labels = this.#labels;
     const spec = { clusterIP: "None", selector: labels, ports };
     await applyObject(this.#cluster.admin, this.#path("services", name), {
       apiVersion: "v1",
@@ -40,7 +48,7 @@ export class Pods {
       body: {
         apiVersion: "v1",
         kind: "Pod",
-        metadata: { name, labels },
+        metadata: { name, labels: this.#labels },
         spec: { nodeName, containers: [{ name: "mesh-node", image: "mesh-node" }] },
       },
     });
