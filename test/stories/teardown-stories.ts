@@ -78,6 +78,21 @@ export const teardownStories = [
     await expectPeerWrites(stage, 12);
   }),
 
+  story("a mesh is deleted while a cluster is away: it is emptied when it comes back", async (stage) => {
+    await stage.furnish();
+    const mesh = aMesh(letters, { deletionTimeout: "2s" });
+    await stage.applyMesh(mesh);
+    await stage.synced();
+    await stage.takeAway("c");
+    await untilReady(stage, mesh, { reason: "ClustersUnknown" });
+    await stage.mark();
+    await stage.deleteMesh(mesh);
+    await untilGone(stage, mesh);
+    await stage.holds({ clusters: ["a", "b"] });
+    await stage.bringBack("c");
+    await stage.synced();
+  }),
+
   story("a mesh is deleted while a cluster is away, and another mesh cleans up later", async (stage) => {
     await stage.furnish();
     const mesh = aMesh(letters, { deletionTimeout: "2s" });
@@ -89,6 +104,9 @@ export const teardownStories = [
     await stage.deleteMesh(mesh);
     await untilGone(stage, mesh);
     await stage.holds({ clusters: ["a", "b"] });
+    // Who was there then knows nothing of the cluster any more.
+    await stage.stopOperator();
+    await stage.startOperator();
     await stage.bringBack("c");
     // A Peer keeps its name for as long as its key is wanted.
     const left = stage.facts.nodes.filter(({ cluster }) => cluster === "a");

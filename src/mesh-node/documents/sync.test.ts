@@ -46,6 +46,20 @@ describe("linked nodes", () => {
     expect(await a.content()).toEqual({});
   });
 
+  it("get from the others what was told on a link that was lost meanwhile", async () => {
+    const [a, b, c] = await three();
+    mesh.link(a, b);
+    mesh.link(b, c);
+    const lost = mesh.link(a, c);
+    await mesh.quiet();
+    await a.store.put("c", "x", '{"n":1}');
+    lost.cut();
+    await mesh.quiet();
+    await mesh.clock.advance(2000);
+    await mesh.quiet();
+    expect(await c.content()).toEqual({ x: { n: 1 } });
+  });
+
   it("in a full mesh get a change once each, not once from everybody", async () => {
     const nodes = await mesh.startMany(6);
     const [first] = nodes;

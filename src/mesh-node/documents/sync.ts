@@ -32,6 +32,9 @@ export interface Sync extends LinkHandler {
   close(): Promise<void>;
 }
 
+/** So long after a link was lost everything that was under way then has arrived. */
+const settleMs = 2000;
+
 export function createSync(options: SyncOptions): Sync {
   return new DocumentSync(options);
 }
@@ -42,6 +45,7 @@ class DocumentSync implements Sync {
   /** Which peer was asked for a document, so that not every peer is. */
   readonly #asked = new Map<DocumentKey, PeerSync>();
   readonly #ending = new AbortController();
+  #settling = false;
   readonly #unsubscribe: () => void;
   readonly #comparing: Promise<void>;
   readonly #count = { framesSent: 0, framesReceived: 0, merged: 0 };
@@ -77,7 +81,10 @@ class DocumentSync implements Sync {
     const peer = this.#peers.get(link);
     this.#peers.delete(link);
     peer?.end();
-    if (peer && this.#forgetAsked(peer)) for (const other of this.#peers.values()) other.announce();
+    if (!peer) return;
+    this.#forgetAsked(peer);
+    this.#announce();
+    this.#announceAgain().catch(() => undefined);
   }
 
   stats(): SyncStats {
@@ -120,13 +127,20 @@ class DocumentSync implements Sync {
     }
   }
 
-  #forgetAsked(peer: PeerSync): boolean {
-    let found = false;
-    for (const [key, asked] of this.#asked) {
-      if (asked !== peer) continue;
-      this.#asked.delete(key);
-      found = true;
-    }
-    return found;
+  #announce(): void {
+    for (const peer of this.#peers.values()) peer.announce();
+  }
+
+  /** What was told to a peer that was lost on the way, nobody was told to pass on; it may still be on its way to the others. */
+  async #announceAgain(): Promise<void> {
+    if (this.#settling) return;
+    this.#settling = true;
+    await this.#options.clock.sleep(settleMs, this.#ending.signal);
+    this.#settling = false;
+    this.#announce();
+  }
+
+  #forgetAsked(peer: PeerSync): void {
+    for (const [key, asked] of this.#asked) if (asked === peer) this.#asked.delete(key);
   }
 }

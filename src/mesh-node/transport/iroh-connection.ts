@@ -18,7 +18,9 @@ export class IrohConnection implements Connection {
   }
 
   address(): string | undefined {
-    return this.#connection.paths().find(({ isSelected, isIp }) => isSelected && isIp)?.remoteAddr;
+    const paths = this.#connection.paths().filter(({ isIp }) => isIp);
+    // After a peer came back from elsewhere the library may select none for a long time.
+    return (paths.find(({ isSelected }) => isSelected) ?? paths[0])?.remoteAddr;
   }
 
   async openStream(): Promise<ByteStream> {
