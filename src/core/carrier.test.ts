@@ -47,4 +47,11 @@ describe("the carrier of the cluster-wide networks", () => {
   it("stays when all are silent: then nobody is better", () => {
     expect(diffPeers(plan(held, ["c1-n0", "c1-n1", "c1-n2"]))).toEqual([]);
   });
+
+  it("is a node that can have a Peer here, not one whose name has no answer or whose key is taken", () => {
+    const named = [aNode(1, 0, { forceEndpoint: "gw.example.org:7" }), ...nodes.slice(1)];
+    const taken = held.slice(1, 2).map((peer) => ({ ...peer, instance: "somebody", allowedIps: ["10.250.0.0/24"] }));
+    const target = aView([aNode(2, 0)], { peers: known(taken) });
+    expect(carriers(planOf(aWorld({ meshes: [mesh], views: [aView(named), target] }), 2))).toEqual(["c1-n2"]);
+  });
 });

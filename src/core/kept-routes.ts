@@ -16,20 +16,22 @@ export function allowedKeeper(allowed: readonly Cidr[]): RouteKeeper {
 
 /**
  * What the present spec of a source still covers: a network that was revoked is taken back also from a source we cannot
- * see. And what no admitted node of the source has taken over. Nothing of a Peer that has nothing in the source's networks:
- * hosts alone tell nobody whose node it is.
+ * see. And what no admitted node of the source has taken over.
  */
 export function sourceKeeper({ entry, admitted }: JudgedSource): RouteKeeper {
   const declared = rangesOf(declaredNetworks(entry));
   const claimed = rangesOf(admitted.flatMap(ownRoutes));
   const isFlat = entry.networks.form === "flat";
-  return ({ allowedIps }) => {
-    if (!networksIn(allowedIps).some(declared.touches)) return [];
-    return partsIn(allowedIps, (route) => {
+  return ({ allowedIps }) =>
+    partsIn(allowedIps, (route) => {
       if (claimed.covers(route)) return [];
       return isFlat && isHost(route) ? [route] : declared.within(route);
     });
-  };
+}
+
+/** True when the Peer has something in the networks of the source; hosts alone tell nobody whose node it is. */
+export function mayBeOf({ entry }: JudgedSource, { allowedIps }: HeldPeer): boolean {
+  return networksIn(allowedIps).some(rangesOf(declaredNetworks(entry)).touches);
 }
 
 /** What any of several may keep. Each list is made from the routes of the Peer. */

@@ -1,6 +1,6 @@
 import type { ConnectionId } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
-import { allowedKeeper, anyOf, sourceKeeper } from "./kept-routes.ts";
+import { allowedKeeper, anyOf, mayBeOf, sourceKeeper } from "./kept-routes.ts";
 import { oncePer } from "./once-per.ts";
 import type { HeldPeer } from "./peer.ts";
 import { skipReasons } from "./reasons.ts";
@@ -89,14 +89,15 @@ export function keeping({ world, target, sources }: KeepingInput): (held: HeldPe
  * Who can say whether a Peer is wanted: the source it is named after, and what its other owners call the same cluster.
  * `silent` are the unknown sources of owners that have none of these: one of them may be the same cluster as well.
  */
-function sourcesBehind({ owners, source: name }: HeldPeer, sources: readonly JudgedSource[]) {
+function sourcesBehind(held: HeldPeer, sources: readonly JudgedSource[]) {
+  const { owners, source: name } = held;
   const living = sources.filter(({ mesh }) => owners.includes(mesh));
   const clusters = living.filter(({ source }) => source === name).map(({ connection }) => connection);
   const asked = living.filter(
     ({ source, connection }) => source === name || (connection !== undefined && clusters.includes(connection)),
   );
   const isAsked = new Set(asked.map(({ mesh }) => mesh));
-  const silent = living.filter(({ mesh, view }) => !view && !isAsked.has(mesh));
+  const silent = living.filter((source) => !source.view && !isAsked.has(source.mesh) && mayBeOf(source, held));
   return asked.length > 0 ? { asked, silent } : { asked: silent, silent: [] };
 }
 
@@ -104,12 +105,7 @@ function sourcesBehind({ owners, source: name }: HeldPeer, sources: readonly Jud
 function sourceKeeping(source: JudgedSource): (held: HeldPeer) => Why | undefined {
   const { view, connection: cluster, admitted } = source;
   const routesOf = sourceKeeper(source);
-  if (!view || !cluster) {
-    return (held) => {
-      const routes = routesOf(held);
-      return routes.length > 0 ? { reason: "SourceUnknown", routes } : undefined;
-    };
-  }
+  if (!view || !cluster) return (held) => ({ reason: "SourceUnknown", routes: routesOf(held) });
   const isAdmitted = new Set(admitted.map(({ name }) => name));
   const absent = absentKeeping(view, cluster);
   const skipped = skippedKeeping(source, view);

@@ -1,5 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { aMesh, aNode, aView, aWorld, conn, heldAs, known, planOf, unknown } from "../../test/support/build.ts";
+import {
+  aMesh,
+  aNode,
+  aView,
+  aWorld,
+  conn,
+  connected,
+  heldAs,
+  known,
+  planOf,
+  unknown,
+} from "../../test/support/build.ts";
 import { diffPeers, type PeerChange } from "./diff.ts";
 import type { Mesh } from "./mesh.ts";
 import type { HeldPeer } from "./peer.ts";
@@ -47,9 +58,24 @@ describe("a target whose nodes are unknown", () => {
 });
 
 describe("a target that is leaving", () => {
-  it("only loses Peers", () => {
-    const views = [source, aView(six)];
-    const world = aWorld({ meshes: [mesh], views, overrides: { leaving: new Set([conn(2)]) } });
-    expect(permitted(world, planOf(world, 2), diffPeers(planOf(world, 2)))).toEqual([]);
+  const leaving = (peers: readonly HeldPeer[]): World => {
+    const lost = { state: "unknown", reason: "SecretMissing" } as const;
+    const connections = new Map([...connected(mesh).connections].map(([name]) => [name, name === "c2" ? lost : local]));
+    const views = [source, aView(six, { peers: known(peers) })];
+    const overrides = { leaving: new Set([conn(2)]), meshes: [{ ...connected(mesh), connections }] };
+    return aWorld({ views, overrides });
+  };
+  const local = { state: "connected", id: conn(1) } as const;
+  const changes = (world: World) => permitted(world, planOf(world, 2), diffPeers(planOf(world, 2)));
+
+  it("gets nothing", () => {
+    const world = aWorld({ meshes: [mesh], views: [source, aView(six)], overrides: { leaving: new Set([conn(2)]) } });
+    expect(changes(world)).toEqual([]);
+  });
+
+  it("gets back the keepalive of a Peer that was moving, though the Peer is only kept there", () => {
+    const moving = held.map((peer) => ({ ...peer, move: "dropped 203.0.113.1:1", keepaliveSeconds: 0 }));
+    expect(changes(leaving(moving)).map(({ action }) => action)).toEqual(["shrink", "shrink"]);
+    expect(changes(leaving(held))).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ import { promisedTo } from "./promised.ts";
 import { mayRoute, protectionOf } from "./protect.ts";
 import { aggregate } from "./ranges.ts";
 import { settleReach } from "./reach.ts";
-import { type Candidate, renderSource } from "./render.ts";
+import { type Candidate, type RenderContext, renderSource } from "./render.ts";
 import { serversOf } from "./servers.ts";
 import { withSilentOwners } from "./silent-owners.ts";
 import type { SourceId } from "./source.ts";
@@ -67,32 +67,31 @@ export function planTarget(world: World, target: ConnectionId): Plan {
   const held = adoptPeers(world, target, observed.items);
   const ours = held.filter(({ instance }) => instance === world.instance);
   const foreign = held.filter(({ instance }) => instance !== world.instance);
+  const foreignKeys = new Set(foreign.map(({ publicKey }) => publicKey));
   const { heldByKey, doubled } = survivors(ours);
   const judged = judgeSources(world, target, heldByKey);
   const { sources, refused: keyless } = settleKeys({ world, target, sources: judged, heldByKey });
   const kept = keptPeers({ world, target, ours, sources });
   const servers = serversOf(world);
-  const context = { ...world, servers: servers.addresses, promised: promisedTo(judged), heldByKey, kept };
+  const context = { ...world, servers: servers.addresses, promised: promisedTo(judged), heldByKey, kept, foreignKeys };
   const rendered = sources.flatMap((source) => renderSource(source, context));
-  const { free, taken, rivalled } = splitTaken(mergeByPublicKey(rendered), foreign, heldByKey);
+  const { free, taken, rivalled } = splitTaken(mergeByPublicKey(rendered), context);
   const reached = settleReach({ candidates: free, view, ...context });
   const carried = reached.reachable.map(withSilentOwners({ world, target, sources, heldByKey }));
   const { peers, refused } = settleRoutes({ world, target, candidates: carried, foreign, kept, heldByKey });
   const named = chooseNames({ ...world, wanted: peers, held, heldByKey, kept });
-  const marked = named.map((peer) => ({ ...peer, touchPending: doubled.has(peer.publicKey) }));
-  const names = [...rendered.flatMap(({ endpoint: { host } }) => ("dns" in host ? [host.dns] : [])), ...servers.names];
   return {
     state: "known",
     ghosts: ghostsAmong(world, observed.items).length,
     target,
     ours,
-    peers: marked,
+    peers: named.map((peer) => ({ ...peer, touchPending: doubled.has(peer.publicKey) })),
     kept,
     taken: [...taken, ...keyless.flatMap((source) => renderSource(source, context))],
     rivalled,
     unresolved: reached.unresolved,
     refused,
-    names,
+    names: [...namesIn(rendered), ...servers.names],
     notes: [
       ...replacedNotes(world, target),
       ...reached.notes,
@@ -103,6 +102,9 @@ export function planTarget(world: World, target: ConnectionId): Plan {
     sources: judged.map(sourcePlan),
   };
 }
+
+const namesIn = (candidates: readonly Candidate[]): string[] =>
+  candidates.flatMap(({ endpoint: { host } }) => ("dns" in host ? [host.dns] : []));
 
 /** Of several Peers of ours with one key the first by name survives; an anchor of old never does. */
 function survivors(ours: readonly HeldPeer[]) {
@@ -121,11 +123,11 @@ function sourcePlan({ mesh, source, admitted, skipped }: JudgedSource): SourcePl
 }
 
 /** A second Peer with one key takes the routes of the first away: where somebody else has the key first, we stay away. */
-function splitTaken(wanted: readonly Candidate[], foreign: readonly HeldPeer[], ours: ReadonlyMap<string, HeldPeer>) {
-  const keys = new Set<string>(foreign.map(({ publicKey }) => publicKey));
-  const isTaken = ({ publicKey }: Candidate): boolean => keys.has(publicKey) && !ours.has(publicKey);
+function splitTaken(wanted: readonly Candidate[], { foreignKeys, heldByKey }: RenderContext) {
+  const isForeign = ({ publicKey }: Candidate): boolean => foreignKeys.has(publicKey);
+  const isTaken = (peer: Candidate): boolean => isForeign(peer) && !heldByKey.has(peer.publicKey);
   const free = wanted.filter((peer) => !isTaken(peer));
-  return { free, taken: wanted.filter(isTaken), rivalled: free.filter(({ publicKey }) => keys.has(publicKey)) };
+  return { free, taken: wanted.filter(isTaken), rivalled: free.filter(isForeign) };
 }
 
 interface Settling {
@@ -161,7 +163,8 @@ function settleRoutes({ world, target, candidates, foreign, kept, heldByKey }: S
     won.set(claim.peer, [...(won.get(claim.peer) ?? []), claim]);
   const peers = candidates.map(({ roams: _, pinned: __, cluster: ___, rank: ____, withheld: _____, ...peer }): Peer => {
     const routes = uniqueRoutes((won.get(peer.publicKey) ?? []).map(({ route }) => route));
-    return { ...peer, routes: entangled.has(peer.publicKey) ? routes : aggregate(routes) };
+    const inPieces = entangled.has(peer.publicKey);
+    return { ...peer, inPieces, routes: inPieces ? routes : aggregate(routes) };
   });
   return { peers: peers.filter(({ routes }) => routes.length > 0), refused };
 }

@@ -1,11 +1,10 @@
-import { carrierOf, clusterWideOf } from "./carrier.ts";
+import { type CarrierContext, carrierOf, clusterWideOf } from "./carrier.ts";
 import type { Cidr } from "./cidr.ts";
 import { type ConnectionId, peerName } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
-import type { KeptPeer } from "./kept.ts";
 import { declaredNetworks, meshKeepaliveSeconds, rankOf } from "./mesh.ts";
 import { type MeshNode, ownRoutes } from "./node.ts";
-import { type HeldPeer, type Peer, routesOf, uniqueRoutes } from "./peer.ts";
+import { type Peer, routesOf, uniqueRoutes } from "./peer.ts";
 import { type Promised, trespasses } from "./promised.ts";
 import { type Ranges, rangesOf } from "./ranges.ts";
 
@@ -20,9 +19,7 @@ export interface Candidate extends Peer {
   readonly withheld: readonly Cidr[];
 }
 
-export interface RenderContext {
-  readonly heldByKey: ReadonlyMap<string, HeldPeer>;
-  readonly kept: readonly KeptPeer[];
+export interface RenderContext extends CarrierContext {
   readonly servers: Ranges;
   readonly promised: readonly Promised[];
   readonly digest: (text: string) => string;
@@ -30,7 +27,7 @@ export interface RenderContext {
 
 /** What one source wants in a target. */
 export function renderSource(source: JudgedSource, context: RenderContext): Candidate[] {
-  const carrier = carrierOf(source, context.heldByKey, context.kept);
+  const carrier = carrierOf(source, context);
   return source.admitted.map((node) => renderNode(source, node, { carries: node === carrier, ...context }));
 }
 
@@ -54,6 +51,7 @@ function renderNode(source: JudgedSource, node: MeshNode, context: NodeContext):
     declared: "",
     move: "",
     mayLackEndpoint: false,
+    inPieces: false,
     routes: uniqueRoutes([...own, ...clusterWide]),
     withheld,
     keepaliveSeconds: meshKeepaliveSeconds(mesh),
