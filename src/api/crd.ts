@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { KubeObject } from "../kube/object.ts";
 import { type Resource, customResourceDefinitions as untyped } from "../kube/resource.ts";
 import { clusterMeshes } from "./cluster-mesh.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /**
  * The one source of the ClusterMesh type, its runtime check and its CRD. It refuses nothing that the Go operator could
