@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aKey, aMesh, aNode, aView, aWorld, heldAs, known, planOf } from "../../test/support/build.ts";
+import { aKey, aMesh, aNode, aView, aWorld, heldAs, known, planOf, unknown } from "../../test/support/build.ts";
 import { diffPeers } from "./diff.ts";
 import { clusterName, meshId, nodeName, type PeerName } from "./ids.ts";
 import type { Mesh } from "./mesh.ts";
@@ -106,5 +106,7 @@ describe("a Peer that its owner offers", () => {
     const plan = planOf(aWorld({ meshes: [aMesh(3)], views }), 2);
     expect(diffPeers(plan)).toEqual([]);
     expect(plan.taken).toHaveLength(2);
+    const lost = [...views.slice(0, 2), aView([], { nodes: unknown })];
+    expect(diffPeers(planOf(aWorld({ meshes: [aMesh(3)], views: lost }), 2))).toEqual([]);
   });
 });

@@ -15,13 +15,17 @@ export function adoptPeers(world: World, target: ConnectionId, held: readonly He
 }
 
 /**
- * A Peer that its owner offers to us is ours when a node that we may peer has its key. What we do not need stays as it is, and
- * so does one whose key is on nodes of two clusters: everybody can write a key on a node.
+ * A Peer that its owner offers to us is ours when a node that we may peer has its key. What we do not need stays as it is. So
+ * does one whose key is, or while a cluster is unknown may be, on nodes of two clusters: everybody can write a key on a node.
  */
 function taken(world: World, target: ConnectionId, peer: HeldPeer): HeldPeer {
-  const bids = sourcesOf(world.meshes, target).flatMap((source) => {
+  const sources = sourcesOf(world.meshes, target).map((source) => {
     const nodes = nodesBehind(world, source.connected.connections.get(source.entry.name));
-    const node = nodes.state === "known" ? nodes.items.find(({ key }) => key === peer.publicKey) : undefined;
+    return { ...source, listed: nodes.state === "known" ? nodes.items : undefined };
+  });
+  if (sources.some(({ listed }) => !listed)) return peer;
+  const bids = sources.flatMap(({ listed = [], ...source }) => {
+    const node = listed.find(({ key }) => key === peer.publicKey);
     return node && admitNode(source.entry, node).kind === "admitted" ? [{ ...source, node: node.name }] : [];
   });
   const [first] = bids;

@@ -52,4 +52,17 @@ describe("the routes of a Peer", () => {
     expect(plan(nodes, held).refused).toEqual([]);
     expect(diffPeers(plan(nodes, held))).toEqual([]);
   });
+
+  it("are written anew when a piece of them is another Peer's now, though they have the same addresses without it", () => {
+    const shared = { internalIps: ["10.1.0.7"] };
+    const nodes = [aNode(1, 0, { ...shared, podCidrs: ["10.1.0.0/20"] }), aNode(1, 1, { podCidrs: ["10.1.0.0/24"] })];
+    const [first, second] = plan(nodes).peers.map((peer) => heldAs(peer));
+    if (!first || !second) throw new Error("a plan without Peers");
+    expect([first, second].map(({ allowedIps }) => allowedIps)).toEqual([
+      ["10.1.0.0/20", "10.1.0.7/32", "10.200.1.1/32"],
+      ["10.1.0.0/24", "10.200.1.2/32"],
+    ]);
+    const doubled = { ...second, allowedIps: ["10.1.0.0/24", "10.1.0.7/32", "10.200.1.2/32"] };
+    expect(diffPeers(plan(nodes, [first, doubled]))).toMatchObject([{ action: "update", peer: { node: "c1-n1" } }]);
+  });
 });

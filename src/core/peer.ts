@@ -26,6 +26,8 @@ export interface Peer {
   readonly move: string;
   /** The endpoint is an address that nobody needs: the target has met the node, and a Peer without one is as good. */
   readonly mayLackEndpoint: boolean;
+  /** Routes of it and of other Peers lie inside each other: it has to hold them in just these pieces. */
+  readonly inPieces: boolean;
 }
 
 /** A Peer that a target holds, ours or not, as text: people write them too. */
@@ -83,11 +85,10 @@ export function samePeerSpec(peer: Peer, held: HeldPeer): boolean {
 }
 
 /** The same networks in any order, or the same addresses in more pieces than we would write. */
-function sameRoutes({ routes }: Peer, { allowedIps }: HeldPeer): boolean {
+function sameRoutes({ routes, inPieces }: Peer, { allowedIps }: HeldPeer): boolean {
   const planned = textsOf(routes);
-  return (
-    sameTexts([...planned].sort(), [...allowedIps].sort()) || sameTexts(planned, textsOf(heldAggregate(allowedIps)))
-  );
+  if (sameTexts([...planned].sort(), [...allowedIps].sort())) return true;
+  return !inPieces && sameTexts(planned, textsOf(heldAggregate(allowedIps)));
 }
 
 const textsOf = (cidrs: readonly Cidr[]): string[] => cidrs.map(({ text }) => text);
