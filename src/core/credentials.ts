@@ -1,4 +1,4 @@
-import type { ClusterName } from "./ids.ts";
+import { type ClusterName, localConnection } from "./ids.ts";
 import type { ConnectedMesh, World } from "./world.ts";
 
 const dayMs = 86_400_000;
@@ -16,11 +16,15 @@ export interface CredentialEnd {
   readonly toldFromMs: number;
 }
 
-/** The end of the credential in an entry's own Secret, also where another connection speaks for its cluster. */
+/**
+ * The end of the credential in an entry's own Secret, also where another connection speaks for its cluster. What the
+ * operator itself runs with is in no Secret of a mesh.
+ */
 export function credentialEnd(world: World, connected: ConnectedMesh, entry: ClusterName): CredentialEnd | undefined {
   const connection = connected.connections.get(entry);
   if (connection?.state !== "connected") return undefined;
-  const view = world.clusters.get(connected.spokenFor?.get(entry) ?? connection.id);
+  const id = connected.spokenFor?.get(entry) ?? connection.id;
+  const view = id === localConnection ? undefined : world.clusters.get(id);
   const endsAtMs = view?.credentialEndsAtMs;
   if (endsAtMs === undefined || endsAtMs > latestMs) return undefined;
   const atMs = Math.max(0, endsAtMs);

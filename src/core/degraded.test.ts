@@ -101,6 +101,10 @@ describe("a credential", () => {
     expect(degraded(short(hourMs / 4)).reason).toBe("CredentialEnding");
   });
 
+  it("with which the operator itself runs is in no Secret of the mesh, and not told", () => {
+    expect(settled({ one: { credentialEndsAtMs: nowMs } }).clusters[0]?.credentialExpiresAt).toBeUndefined();
+  });
+
   it("is shown by its end, and nothing that is said moves while time passes", () => {
     const first = settled(ending(3 * dayMs));
     expect(first.clusters[1]?.credentialExpiresAt).toBe("2026-01-04T00:00:00Z");
@@ -174,7 +178,6 @@ describe("the message of Degraded", () => {
     const many = Array.from({ length: 9 }, (_, index) => aNode(2, index, { key: index > 0 ? "" : "x" }));
     const status = settled({
       meshes: [{ ...mesh, entries }],
-      one: { credentialEndsAtMs: nowMs + 1 },
       two: { ...nodes(aNode(2, 10), ...many), credentialEndsAtMs: nowMs - 1 },
     });
     const { reason, message } = conditionOf(status, "Degraded");
@@ -182,7 +185,6 @@ describe("the message of Degraded", () => {
     expect(message.split("; ").map((text) => text.split(":")[0])).toEqual([
       "CredentialEnded",
       "NodesSkipped",
-      "CredentialEnding",
       "BothForms",
       "BothForms",
     ]);

@@ -51,6 +51,11 @@ describe("a cluster that no mesh asks for any more", () => {
     expect(mayClose(leavingWorld(aView(old, { peers: unknown })), conn(3), 0)).toBe(false);
   });
 
+  it("stays open while it forbids what it allowed: an API server that starts says so for a moment", () => {
+    const peers = { state: "unknown", reason: "Forbidden" } as const;
+    expect(mayClose(leavingWorld(aView(old, { peers })), conn(3), 0)).toBe(false);
+  });
+
   it("is closed when its credentials are refused: nothing can be taken away there", () => {
     const peers = { state: "unknown", reason: "Unauthorized" } as const;
     expect(mayClose(leavingWorld(aView(old, { peers })), conn(3), 0)).toBe(true);

@@ -10,7 +10,7 @@ import type { World } from "./world.ts";
 export const leavingLimitMs = 600_000;
 
 /** With these the cluster refuses us: nothing can be taken away there. */
-const refusals: ReadonlySet<UnknownReason> = new Set(["Unauthorized", "Forbidden", "PeerCRDMissing"]);
+const refusals: ReadonlySet<UnknownReason> = new Set(["Unauthorized", "PeerCRDMissing"]);
 
 /**
  * Whether a leaving connection has nothing left to do: its cluster holds nothing of ours, another connection speaks for
