@@ -8,6 +8,7 @@ import {
   containsIp,
   formatIp,
   hostRoute,
+  type IpAddress,
   overlaps,
   parseCidr,
   parseHostInCidr,
@@ -18,6 +19,12 @@ const cidr = (text: string): Cidr => {
   const parsed = parseCidr(text);
   if (!parsed) throw new Error(`not a CIDR: ${text}`);
   return parsed;
+};
+
+const firstOf = ({ text }: Cidr): IpAddress => {
+  const address = parseHostInCidr(text);
+  if (!address) throw new Error(`not a CIDR: ${text}`);
+  return address;
 };
 
 describe("a CIDR", () => {
@@ -113,7 +120,7 @@ describe("containment and overlap", () => {
       .map(([ip, prefix]) => cidr(`${ip}/${prefix}`));
     fc.assert(
       fc.property(networks, networks, (a, b) => {
-        const holds = containsIp(a, { family: 4, value: b.base }) || containsIp(b, { family: 4, value: a.base });
+        const holds = containsIp(a, firstOf(b)) || containsIp(b, firstOf(a));
         expect(overlaps(a, b)).toBe(holds);
         expect(overlaps(b, a)).toBe(holds);
       }),

@@ -38,6 +38,6 @@ it("no two Peers get the same route, nor two clusters one inside the other, and 
 it("a route that thousands of nodes claim goes to one of them, and costs no more than other routes", () => {
   const wanted = Array.from({ length: 20_000 }, (_, index) => claim(`p${index}`, "10.0.2.15/32", { cluster: "one" }));
   const { granted, refused } = settleClaims([...wanted, claim("around", "10.0.0.0/16", { cluster: "one" })]);
-  expect(granted.map(({ peer }) => peer)).toEqual(["p0", "around"]);
+  expect(granted.map(({ peer }) => peer)).toEqual(["around", "p0"]);
   expect(refused).toHaveLength(19_999);
 });

@@ -19,6 +19,7 @@ export interface RefusedClaim {
 }
 
 export interface Settlement {
+  /** In the order of routes. */
   readonly granted: readonly Claim[];
   readonly refused: readonly RefusedClaim[];
 }
@@ -28,7 +29,9 @@ export interface Settlement {
  * name or a prefix length: the incumbent wins, then the rank. Nobody can take a route away by declaring it.
  */
 export function settleClaims(claims: readonly Claim[]): Settlement {
-  const nested = nestedTexts(claims);
+  const sorted = [...claims].sort(byRoute);
+  if (isPeaceful(sorted)) return { granted: sorted, refused: [] };
+  const nested = nestedTexts(sorted);
   const holders = new Map<string, Claim>();
   const granted = new Set<Claim>();
   const refused: RefusedClaim[] = [];
@@ -38,19 +41,30 @@ export function settleClaims(claims: readonly Claim[]): Settlement {
     else granted.add(claim);
     if (!by && !holders.has(claim.route.text)) holders.set(claim.route.text, claim);
   }
-  return { granted: claims.filter((claim) => granted.has(claim)), refused };
+  return { granted: sorted.filter((claim) => granted.has(claim)), refused };
 }
 
 /** The Peers of which a route lies inside one of another Peer, or around it: the lengths of their prefixes matter. */
-export function entangledPeers(claims: readonly Claim[]): Set<string> {
+export function entangledPeers({ granted }: Settlement): Set<string> {
   const entangled = new Set<string>();
-  for (const [around, inner] of nestings(claims)) {
+  for (const [around, inner] of nestings(granted)) {
     if (around.peer === inner.peer) continue;
     entangled.add(around.peer);
     entangled.add(inner.peer);
   }
   return entangled;
 }
+
+const byRoute = (a: Claim, b: Claim): number => compareCidrs(a.route, b.route);
+
+/** Nobody wants what another has. So it nearly always is, and seen in one sweep. */
+function isPeaceful(sorted: readonly Claim[]): boolean {
+  for (const [around, inner] of nestings(sorted))
+    if (around.peer !== inner.peer && isRivalry(around, inner)) return false;
+  return true;
+}
+
+const isRivalry = (a: Claim, b: Claim): boolean => a.cluster !== b.cluster || a.route.text === b.route.text;
 
 function byRight(a: Claim, b: Claim): number {
   if (a.incumbent !== b.incumbent) return a.incumbent ? -1 : 1;
@@ -74,14 +88,14 @@ function rivalOf(
 }
 
 /** For each route those around it and those inside. Each route counts once, however many claim it. */
-function nestedTexts(claims: readonly Claim[]): ReadonlyMap<string, readonly string[]> {
+function nestedTexts(sorted: readonly Claim[]): ReadonlyMap<string, readonly string[]> {
   const nested = new Map<string, string[]>();
   const note = (text: string, other: string): void => {
     const known = nested.get(text);
     if (known) known.push(other);
     else nested.set(text, [other]);
   };
-  const routes = new Map(claims.map((claim) => [claim.route.text, claim]));
+  const routes = new Map(sorted.map((claim) => [claim.route.text, claim]));
   for (const [around, inner] of nestings([...routes.values()])) {
     note(around.route.text, inner.route.text);
     note(inner.route.text, around.route.text);
@@ -89,11 +103,11 @@ function nestedTexts(claims: readonly Claim[]): ReadonlyMap<string, readonly str
   return nested;
 }
 
-/** Every pair of routes of which the first contains the second. One sweep: those around a route are open when it comes. */
-function* nestings(claims: readonly Claim[]): Generator<readonly [around: Claim, inner: Claim]> {
-  let open: Claim[] = [];
-  for (const claim of [...claims].sort((a, b) => compareCidrs(a.route, b.route))) {
-    open = open.filter(({ route }) => contains(route, claim.route));
+/** Every pair of which the first contains the second. One sweep in order: those around a route are open when it comes. */
+function* nestings(sorted: readonly Claim[]): Generator<readonly [around: Claim, inner: Claim]> {
+  const open: Claim[] = [];
+  for (const claim of sorted) {
+    for (let last = open.at(-1); last && !contains(last.route, claim.route); last = open.at(-1)) open.pop();
     for (const around of open) yield [around, claim];
     open.push(claim);
   }

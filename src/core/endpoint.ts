@@ -1,4 +1,5 @@
-import { formatIp, type IpAddress, parseIp } from "./cidr.ts";
+import { type Cidr, formatIp, hostRoute, type IpAddress, parseIp } from "./cidr.ts";
+import { onceFor } from "./once-per.ts";
 
 /** Where a node's WireGuard answers. */
 export interface Endpoint {
@@ -31,6 +32,12 @@ export function endpointText(endpoint: Endpoint): string {
   const host = hostText(endpoint);
   return host.includes(":") ? `[${host}]:${endpoint.port}` : `${host}:${endpoint.port}`;
 }
+
+/** The route of its address; none for a name. */
+export const endpointRoutes = onceFor((endpoint: Endpoint): readonly Cidr[] => {
+  const address = parseIp(hostText(endpoint));
+  return address ? [hostRoute(address)] : [];
+});
 
 export function hostText({ host }: Endpoint): string {
   return "ip" in host ? host.ip : host.dns;

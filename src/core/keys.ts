@@ -62,6 +62,8 @@ function keysOf({ world, target }: Pick<KeysInput, "world" | "target">): Set<str
 
 /** The cluster that has the key; undefined when none of the bidders has. */
 function winnerOf(bids: readonly Bid[], held: HeldPeer | undefined, isKept: () => boolean): ConnectionId | undefined {
+  const [only] = bids.length === 1 ? bids : [];
+  if (only && (!held || continues(only.source, held))) return only.source.connection;
   const clusters = new Set(bids.map(({ source }) => source.connection));
   const continued = held ? bids.filter(({ source }) => continues(source, held)) : [];
   if (continued.length === 0 && isKept()) return undefined;

@@ -1,6 +1,6 @@
 import type { Cidr } from "./cidr.ts";
 import type { MeshEntry } from "./mesh.ts";
-import type { MeshNode, NodeFacts, SkippedNode } from "./node.ts";
+import type { Judged, MeshNode, NodeFacts, SkippedNode } from "./node.ts";
 import { type HeldPeer, routesOf } from "./peer.ts";
 import { hostsOf, podsOf } from "./routes.ts";
 import type { ClusterView } from "./world.ts";
@@ -8,13 +8,12 @@ import type { ClusterView } from "./world.ts";
 export interface FoldInput {
   readonly entry: MeshEntry;
   readonly nodes: readonly NodeFacts[];
-  readonly judged: readonly (MeshNode | SkippedNode)[];
+  readonly judged: Judged;
   readonly heldByKey: ReadonlyMap<string, HeldPeer>;
   readonly silent: ClusterView["silent"];
 }
 
-export interface Folded {
-  readonly judged: readonly (MeshNode | SkippedNode)[];
+export interface Folded extends Judged {
   /** Locations of which nothing says who leads to their nodes. */
   readonly unclear: readonly string[];
 }
@@ -25,16 +24,17 @@ export interface Folded {
  * heard; where nothing says who leads, the leaders carry only what is their own.
  */
 export function foldLocations({ entry, nodes, judged, heldByKey, silent }: FoldInput): Folded {
+  if (!judged.skipped.some(isAddressless)) return { ...judged, unclear: [] };
   const factsOf = new Map(nodes.map((facts) => [facts.name, facts]));
   const locationOf = ({ name }: { name: NodeFacts["name"] }): string => factsOf.get(name)?.location ?? "";
-  const leaders = Map.groupBy(judged.filter(isAdmitted), locationOf);
+  const leaders = Map.groupBy(judged.admitted, locationOf);
   const there = new Map(
     [...leaders.values()].flat().map((leader) => [leader, routesOf(heldByKey.get(leader.publicKey))]),
   );
   const folded = new Map<string, Cidr[]>();
   const covered = new Set<string>();
   const unclear = new Set<string>();
-  for (const follower of judged.filter((node) => isFollower(node, factsOf.get(node.name)))) {
+  for (const follower of judged.skipped.filter((node) => isFollower(node, factsOf.get(node.name)))) {
     const facts = factsOf.get(follower.name);
     const routes = facts ? [...podsOf(entry, facts), ...hostsOf(entry, facts)] : [];
     const leader = leaderOf(leaders.get(locationOf(follower)) ?? [], routes, { there, silent });
@@ -45,17 +45,20 @@ export function foldLocations({ entry, nodes, judged, heldByKey, silent }: FoldI
     folded.set(leader.name, behind);
     covered.add(follower.name);
   }
-  const rest = judged.filter(({ name }) => !covered.has(name));
   return {
-    judged: rest.map((node) => (node.kind === "admitted" ? { ...node, behind: folded.get(node.name) ?? [] } : node)),
+    admitted: judged.admitted.map((node) => {
+      const behind = folded.get(node.name);
+      return behind ? { ...node, behind } : node;
+    }),
+    skipped: judged.skipped.filter(({ name }) => !covered.has(name)),
     unclear: [...unclear].sort(),
   };
 }
 
-const isAdmitted = (node: MeshNode | SkippedNode): node is MeshNode => node.kind === "admitted";
+const isAddressless = ({ reason }: SkippedNode): boolean => reason === "NodeNoWireguardIP";
 
-function isFollower(node: MeshNode | SkippedNode, facts: NodeFacts | undefined): boolean {
-  return node.kind === "skipped" && node.reason === "NodeNoWireguardIP" && facts?.granularity === "location";
+function isFollower(node: SkippedNode, facts: NodeFacts | undefined): boolean {
+  return isAddressless(node) && facts?.granularity === "location";
 }
 
 interface Leaders extends Pick<FoldInput, "silent"> {

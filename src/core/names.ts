@@ -18,16 +18,17 @@ const longestName = 253;
  * Settles the name of each wanted Peer. A Peer is its key: while the key is wanted, the Peer of ours that holds it keeps
  * its name. A newcomer takes the name it was rendered with; where that is occupied, a suffix made of its key.
  */
-export function chooseNames({ wanted, held, heldByKey, kept, instance, digest }: NamesInput): Peer[] {
+export function chooseNames({ wanted, held, heldByKey, kept, instance, digest }: NamesInput): readonly Peer[] {
+  const nameOf = ({ publicKey }: Peer): PeerName | undefined => heldByKey.get(publicKey)?.name;
+  if (wanted.every((peer) => nameOf(peer) === peer.name)) return wanted;
   const ours = held.filter((peer) => peer.instance === instance);
-  const nameByKey = new Map([...heldByKey].map(([key, { name }]) => [key, name]));
   const free = new Map(ours.map((peer) => [peer.name, peer]));
   for (const { held: peer } of kept) free.delete(peer.name);
   const occupied = new Set(held.map(({ name }) => name));
-  const used = new Set(wanted.flatMap(({ publicKey }) => nameByKey.get(publicKey) ?? []));
+  const used = new Set(wanted.flatMap((peer) => nameOf(peer) ?? []));
   return wanted.map((peer) => {
-    const own = nameByKey.get(peer.publicKey);
-    if (own) return { ...peer, name: own };
+    const own = nameOf(peer);
+    if (own) return own === peer.name ? peer : { ...peer, name: own };
     const mayTake = !occupied.has(peer.name) || isSameNode(free.get(peer.name), peer);
     const name = mayTake && !used.has(peer.name) ? peer.name : suffixed(peer, digest);
     used.add(name);

@@ -1,6 +1,7 @@
-import type { Cidr } from "./cidr.ts";
+import { type Cidr, uniqueRoutes } from "./cidr.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { NodeName, PublicKey } from "./ids.ts";
+import { onceFor } from "./once-per.ts";
 import type { SkipReason } from "./reasons.ts";
 import { sameTexts } from "./texts.ts";
 
@@ -49,9 +50,9 @@ export interface MeshNode {
 }
 
 /** Everything that leads to the node and to what lies behind it. */
-export function ownRoutes({ pods, wireguard, hosts, behind }: MeshNode): Cidr[] {
-  return [...pods, wireguard, ...hosts, ...behind];
-}
+export const ownRoutes = onceFor(({ pods, wireguard, hosts, behind }: MeshNode): readonly Cidr[] =>
+  uniqueRoutes([...pods, wireguard, ...hosts, ...behind]),
+);
 
 export interface SkippedNode {
   readonly kind: "skipped";
@@ -59,6 +60,19 @@ export interface SkippedNode {
   readonly reason: SkipReason;
   /** What exactly is wrong, where the reason alone does not say it. */
   readonly detail?: string;
+}
+
+/** The nodes of a cluster, judged; each list by name. */
+export interface Judged {
+  readonly admitted: readonly MeshNode[];
+  readonly skipped: readonly SkippedNode[];
+}
+
+export function judgedOf(nodes: readonly (MeshNode | SkippedNode)[]): Judged {
+  return {
+    admitted: nodes.filter((node) => node.kind === "admitted"),
+    skipped: nodes.filter((node) => node.kind === "skipped"),
+  };
 }
 
 /** Kilo rewrites `last-seen` on every node twice a minute; equal facts are how that costs nothing. */

@@ -9,3 +9,26 @@ export function oncePer<Key, Value>(make: (key: Key) => Value): (key: Key) => Va
     return value;
   };
 }
+
+/**
+ * Works out what follows from an object once, for all plans: facts never change, and take what follows from them along
+ * when they go.
+ */
+export function onceFor<Key extends object, Value extends object>(make: (key: Key) => Value): (key: Key) => Value {
+  const made = new WeakMap<Key, Value>();
+  return (key) => {
+    const known = made.get(key);
+    if (known) return known;
+    const value = make(key);
+    made.set(key, value);
+    return value;
+  };
+}
+
+/** The same for what follows from two objects. */
+export function onceForBoth<One extends object, Other extends object, Value extends object>(
+  make: (one: One, other: Other) => Value,
+): (one: One, other: Other) => Value {
+  const made = onceFor((one: One) => ({ for: onceFor((other: Other) => make(one, other)) }));
+  return (one, other) => made(one).for(other);
+}

@@ -1,8 +1,9 @@
-import { type Cidr, compareCidrs, networksIn } from "./cidr.ts";
+import { type Cidr, networksIn, uniqueRoutes } from "./cidr.ts";
 import { type Endpoint, sameEndpoint } from "./endpoint.ts";
 import type { ClusterName, MeshId, NodeName, PeerName, PublicKey } from "./ids.ts";
+import { onceFor } from "./once-per.ts";
 import { aggregate, type Ranges, rangesOf } from "./ranges.ts";
-import { sameTexts } from "./texts.ts";
+import { compareTexts, sameTexts } from "./texts.ts";
 
 /** A Peer as we want it in a target. */
 export interface Peer {
@@ -60,14 +61,13 @@ export interface HeldPeer {
  * they are asked for, and nothing has to be parsed.
  */
 export function routesOf(held: HeldPeer | undefined): Pick<Ranges, "covers"> {
-  const texts = held?.allowedIps ?? [];
-  let ranges: Ranges | undefined;
-  const inPieces = (route: Cidr): boolean => {
-    ranges ??= rangesOf(networksIn(texts));
-    return ranges.covers(route);
-  };
-  return { covers: (route) => texts.length > 0 && (texts.includes(route.text) || inPieces(route)) };
+  if (!held) return nothing;
+  const { allowedIps } = held;
+  return { covers: (route) => allowedIps.includes(route.text) || rangesOn(allowedIps).covers(route) };
 }
+
+const nothing = { covers: () => false };
+const rangesOn = onceFor((allowedIps: readonly string[]) => rangesOf(networksIn(allowedIps)));
 
 /** True when writing `peer` over `held` would change nothing that we plan. */
 export function samePeer(peer: Peer, held: HeldPeer): boolean {
@@ -87,7 +87,7 @@ export function samePeerSpec(peer: Peer, held: HeldPeer): boolean {
 /** The same networks in any order, or the same addresses in more pieces than we would write. */
 function sameRoutes({ routes, inPieces }: Peer, { allowedIps }: HeldPeer): boolean {
   const planned = textsOf(routes);
-  if (sameTexts([...planned].sort(), [...allowedIps].sort())) return true;
+  if (sameTexts(planned, allowedIps) || sameTexts([...planned].sort(), [...allowedIps].sort())) return true;
   return !inPieces && sameTexts(planned, textsOf(heldAggregate(allowedIps)));
 }
 
@@ -122,7 +122,7 @@ export function mergeByPublicKey<P extends Peer>(peers: readonly P[]): P[] {
     const first = byKey.get(peer.publicKey);
     byKey.set(peer.publicKey, first ? { ...first, ...union(first, peer) } : peer);
   }
-  return [...byKey.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return [...byKey.values()].sort((a, b) => compareTexts(a.name, b.name));
 }
 
 function union(first: Peer, other: Peer): Pick<Peer, "keepaliveSeconds" | "owners" | "routes"> {
@@ -133,12 +133,6 @@ function union(first: Peer, other: Peer): Pick<Peer, "keepaliveSeconds" | "owner
   };
 }
 
-export function uniqueRoutes(cidrs: readonly Cidr[]): Cidr[] {
-  return [...new Map(cidrs.map((cidr) => [cidr.text, cidr])).values()].sort(compareCidrs);
-}
-
 function byFirstOwner(a: Peer, b: Peer): number {
-  const left = `${a.owners[0]} ${a.name}`;
-  const right = `${b.owners[0]} ${b.name}`;
-  return left < right ? -1 : left > right ? 1 : 0;
+  return compareTexts(a.owners[0] ?? "", b.owners[0] ?? "") || compareTexts(a.name, b.name);
 }

@@ -1,7 +1,7 @@
 import { adoptPeers, ghostsAmong } from "./adopt.ts";
 import { type Cidr, networksIn } from "./cidr.ts";
 import { type Claim, entangledPeers, type RefusedClaim, settleClaims } from "./claims.ts";
-import { hostText } from "./endpoint.ts";
+import { endpointRoutes } from "./endpoint.ts";
 import type { ConnectionId } from "./ids.ts";
 import { type JudgedSource, judgeSources } from "./judge.ts";
 import { type KeptPeer, keptPeers } from "./kept.ts";
@@ -10,7 +10,8 @@ import { replacedNotes } from "./leave.ts";
 import { chooseNames } from "./names.ts";
 import type { SkippedNode } from "./node.ts";
 import { conflictNotes, type Note } from "./notes.ts";
-import { type HeldPeer, mergeByPublicKey, type Peer, routesOf, uniqueRoutes } from "./peer.ts";
+import { onceFor } from "./once-per.ts";
+import { type HeldPeer, mergeByPublicKey, type Peer, routesOf } from "./peer.ts";
 import { promisedTo } from "./promised.ts";
 import { mayRoute, protectionOf } from "./protect.ts";
 import { aggregate } from "./ranges.ts";
@@ -85,7 +86,7 @@ export function planTarget(world: World, target: ConnectionId): Plan {
     ghosts: ghostsAmong(world, observed.items).length,
     target,
     ours,
-    peers: named.map((peer) => ({ ...peer, touchPending: doubled.has(peer.publicKey) })),
+    peers: named.map((peer) => (doubled.has(peer.publicKey) ? { ...peer, touchPending: true } : peer)),
     kept,
     taken: [...taken, ...keyless.flatMap((source) => renderSource(source, context))],
     rivalled,
@@ -110,12 +111,17 @@ const namesIn = (candidates: readonly Candidate[]): string[] =>
 function survivors(ours: readonly HeldPeer[]) {
   const heldByKey = new Map<string, HeldPeer>();
   const doubled = new Set<string>();
-  const order = ({ name }: HeldPeer): string => `${name.endsWith("--anchor") ? 1 : 0}${name}`;
-  for (const peer of [...ours].sort((a, b) => (order(a) < order(b) ? -1 : 1))) {
-    if (heldByKey.has(peer.publicKey)) doubled.add(peer.publicKey);
-    else heldByKey.set(peer.publicKey, peer);
+  for (const peer of ours) {
+    const other = heldByKey.get(peer.publicKey);
+    if (other) doubled.add(peer.publicKey);
+    if (!other || goesBefore(peer, other)) heldByKey.set(peer.publicKey, peer);
   }
   return { heldByKey, doubled };
+}
+
+function goesBefore(a: HeldPeer, b: HeldPeer): boolean {
+  const isAnchor = ({ name }: HeldPeer): boolean => name.endsWith("--anchor");
+  return isAnchor(a) === isAnchor(b) ? a.name < b.name : isAnchor(b);
 }
 
 function sourcePlan({ mesh, source, admitted, skipped }: JudgedSource): SourcePlan {
@@ -142,36 +148,53 @@ interface Settling {
 /** Each Peer with the routes that the target can bear and nobody else has. */
 function settleRoutes({ world, target, candidates, foreign, kept, heldByKey }: Settling) {
   const all = [...candidates, ...foreign, ...kept.map(({ held }) => held)];
-  const endpoints = all.flatMap(({ endpoint }) => (endpoint ? hostText(endpoint) : []));
+  const endpoints = all.flatMap(({ endpoint }) => (endpoint ? endpointRoutes(endpoint) : []));
   const protection = protectionOf(world, target, endpoints);
-  const claims = candidates.flatMap((peer) =>
-    claimsOf(
-      peer,
-      peer.routes.filter((route) => mayRoute(protection, route)),
-      heldByKey.get(peer.publicKey),
-    ),
+  const claims = candidates.flatMap((candidate) =>
+    claimsOf(candidate, heldByKey.get(candidate.publicKey)).filter(({ route }) => mayRoute(protection, route)),
   );
-  const others = [
+  const others = new Set([
     ...foreign.flatMap((held) => incumbents(held, held.allowedIps, held.publicKey)),
     ...kept.flatMap(({ held, routes, cluster }) => incumbents(held, routes, cluster ?? held.publicKey)),
-  ];
-  const { granted, refused } = settleClaims([...claims, ...others]);
-  const entangled = entangledPeers(granted);
-  const won = new Map<string, Claim[]>();
-  const own = new Set(claims);
-  for (const claim of granted.filter((one) => own.has(one)))
-    won.set(claim.peer, [...(won.get(claim.peer) ?? []), claim]);
-  const peers = candidates.map(({ roams: _, pinned: __, cluster: ___, rank: ____, withheld: _____, ...peer }): Peer => {
-    const routes = uniqueRoutes((won.get(peer.publicKey) ?? []).map(({ route }) => route));
-    const inPieces = entangled.has(peer.publicKey);
-    return { ...peer, inPieces, routes: inPieces ? routes : aggregate(routes) };
+  ]);
+  const settled = settleClaims([...claims, ...others]);
+  const entangled = entangledPeers(settled);
+  const won = Map.groupBy(
+    settled.granted.filter((claim) => !others.has(claim)),
+    ({ peer }) => peer,
+  );
+  const peers = candidates.map((candidate): Peer => {
+    const routes = (won.get(candidate.publicKey) ?? []).map(({ route }) => route);
+    if (entangled.has(candidate.publicKey)) return asPeer(candidate, { routes, inPieces: true });
+    return routes.length === candidate.routes.length
+      ? wholePeer(candidate)
+      : asPeer(candidate, { routes: aggregate(routes) });
   });
-  return { peers: peers.filter(({ routes }) => routes.length > 0), refused };
+  return { peers: peers.filter(({ routes }) => routes.length > 0), refused: settled.refused };
 }
 
-function claimsOf({ publicKey, cluster, rank }: Candidate, routes: readonly Cidr[], held?: HeldPeer): Claim[] {
+/** With all that it wants. */
+const wholePeer = onceFor((candidate: Candidate) => asPeer(candidate, { routes: aggregate(candidate.routes) }));
+
+function asPeer(candidate: Candidate, settled: Partial<Peer>): Peer {
+  const { roams: _, pinned: __, cluster: ___, rank: ____, withheld: _____, ...peer } = candidate;
+  return { ...peer, ...settled };
+}
+
+function claimsOf(candidate: Candidate, held: HeldPeer | undefined): readonly Claim[] {
   const there = routesOf(held);
-  return routes.map((route) => ({ peer: publicKey, cluster, route, incumbent: there.covers(route), rank }));
+  const isThere = candidate.routes.map((route) => there.covers(route));
+  if (isThere.every(Boolean)) return incumbentClaims(candidate);
+  return candidate.routes.map((route, index) => claimFor(candidate, route, isThere[index] ?? false));
+}
+
+/** Of a Peer that is as it should be: so nearly all are. */
+const incumbentClaims = onceFor((candidate: Candidate): readonly Claim[] =>
+  candidate.routes.map((route) => claimFor(candidate, route, true)),
+);
+
+function claimFor({ publicKey, cluster, rank }: Candidate, route: Cidr, incumbent: boolean): Claim {
+  return { peer: publicKey, cluster, route, incumbent, rank };
 }
 
 /** What is on a Peer that we do not plan now is there, and works. */

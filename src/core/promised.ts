@@ -1,22 +1,26 @@
-import { type Cidr, hostRoute, parseIp } from "./cidr.ts";
-import { type Endpoint, hostText } from "./endpoint.ts";
+import type { Cidr } from "./cidr.ts";
+import { type Endpoint, endpointRoutes } from "./endpoint.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import { declaredNetworks } from "./mesh.ts";
+import { oncePer } from "./once-per.ts";
 import { type Ranges, rangesOf } from "./ranges.ts";
 
-/** The networks that an entry declares, for the cluster that it leads to. */
+/** The networks that entries declare for the clusters they lead to. */
 export interface Promised {
-  readonly cluster: ConnectionId;
-  readonly networks: readonly Cidr[];
-  readonly ranges: Ranges;
+  readonly to: (cluster: ConnectionId) => Ranges;
+  readonly toOthers: (cluster: ConnectionId) => Ranges;
 }
 
-export function promisedTo(sources: readonly JudgedSource[]): Promised[] {
-  return sources.flatMap(({ connection, entry }) => {
-    const networks = declaredNetworks(entry);
-    return connection ? [{ cluster: connection, networks, ranges: rangesOf(networks) }] : [];
-  });
+export function promisedTo(sources: readonly JudgedSource[]): Promised {
+  const of = (isAsked: (cluster: ConnectionId) => boolean): Ranges =>
+    rangesOf(
+      sources.flatMap(({ connection, entry }) => (connection && isAsked(connection) ? declaredNetworks(entry) : [])),
+    );
+  return {
+    to: oncePer((cluster) => of((one) => one === cluster)),
+    toOthers: oncePer((cluster) => of((one) => one !== cluster)),
+  };
 }
 
 /**
@@ -24,34 +28,27 @@ export function promisedTo(sources: readonly JudgedSource[]): Promised[] {
  * cluster is declared to have it: else a node could keep others out by naming their addresses. What is on a Peer already
  * is not asked: else a declaration could take it away.
  */
-export function trespasses(promised: readonly Promised[], cluster: ConnectionId, route: Cidr): boolean {
-  if (promised.some((own) => own.cluster === cluster && own.ranges.covers(route))) return false;
-  return promised.some((other) => other.cluster !== cluster && other.ranges.touches(route));
+export function trespasses({ to, toOthers }: Promised, cluster: ConnectionId, route: Cidr): boolean {
+  return toOthers(cluster).touches(route) && !to(cluster).covers(route);
 }
 
-export function endpointTrespasses(promised: readonly Promised[], cluster: ConnectionId, endpoint: Endpoint): boolean {
-  const address = parseIp(hostText(endpoint));
-  return address !== undefined && trespasses(promised, cluster, hostRoute(address));
+export function endpointTrespasses(promised: Promised, cluster: ConnectionId, endpoint: Endpoint): boolean {
+  return endpointRoutes(endpoint).some((route) => trespasses(promised, cluster, route));
 }
+
+/** What no endpoint of a cluster may lie in. */
+export type Tunnels = Pick<Ranges, "touches">;
 
 interface Routed {
   readonly cluster: ConnectionId;
   readonly routes: readonly Cidr[];
 }
 
-/** For each cluster what no endpoint of it may lie in: its own routes, and the networks of the others. */
-export function tunnelsAround(
-  promised: readonly Promised[],
-  routed: readonly Routed[],
-): ReadonlyMap<ConnectionId, Ranges> {
-  const byCluster = Map.groupBy(routed, ({ cluster }) => cluster);
-  return new Map(
-    [...byCluster].map(([cluster, own]) => {
-      const others = promised.filter((other) => other.cluster !== cluster);
-      return [
-        cluster,
-        rangesOf([...own.flatMap(({ routes }) => routes), ...others.flatMap(({ networks }) => networks)]),
-      ];
-    }),
-  );
+/** For each cluster its own routes, and the networks of the others. */
+export function tunnelsAround(promised: Promised, routed: readonly Routed[]): (cluster: ConnectionId) => Tunnels {
+  return oncePer((cluster) => {
+    const own = rangesOf(routed.flatMap(({ cluster: one, routes }) => (one === cluster ? routes : [])));
+    const others = promised.toOthers(cluster);
+    return { touches: (route) => own.touches(route) || others.touches(route) };
+  });
 }

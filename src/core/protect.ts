@@ -2,13 +2,14 @@ import { type Cidr, contains, type IpAddress, networksIn, parseHostInCidr, parse
 import type { ConnectionId } from "./ids.ts";
 import { declaredNetworks } from "./mesh.ts";
 import type { NodeFacts } from "./node.ts";
+import { onceFor } from "./once-per.ts";
 import { type Ranges, rangesOf } from "./ranges.ts";
 import { leadsTo } from "./source.ts";
 import type { World } from "./world.ts";
 
 /** What no route that we write into a target may cover. */
 export interface Protection {
-  readonly own: Ranges;
+  readonly own: readonly Ranges[];
   /** What a route has to lie in. Empty: anywhere. */
   readonly allowed: readonly Cidr[];
   /** Kilo cannot insert an IPv6 route where a node has an IPv4 internal address. */
@@ -19,25 +20,29 @@ export interface Protection {
  * Kilo installs a route for everything a Peer allows, over whatever was there: one that covers the target's own pods, nodes
  * or Kilo subnet cuts them off, and one that covers an endpoint sends the tunnel into itself.
  */
-export function protectionOf(world: World, target: ConnectionId, endpointIps: readonly string[]): Protection {
+export function protectionOf(world: World, target: ConnectionId, endpoints: readonly Cidr[]): Protection {
   const observed = world.clusters.get(target)?.nodes;
-  const nodes = observed?.state === "known" ? observed.items : [];
+  const nodes = routesOfNodes(observed?.state === "known" ? observed.items : []);
   const entries = world.meshes.flatMap((connected) =>
     connected.mesh.entries.filter(({ name }) => leadsTo(connected, name) === target),
   );
-  const addresses = [...nodes.flatMap(addressesOf), ...endpointIps.flatMap((text) => parseIp(text) ?? [])];
   return {
-    own: rangesOf([...entries.flatMap(declaredNetworks), ...nodes.flatMap(podCidrsOf)], addresses),
+    own: [rangesOf(entries.flatMap(declaredNetworks)), nodes.own, rangesOf(endpoints)],
     allowed: world.allowedCidrs,
-    ipv6: observed?.state !== "known" || (nodes.length > 0 && nodes.every((node) => !hasIpv4(node))),
+    ipv6: observed?.state !== "known" || nodes.ipv6Only,
   };
 }
 
 export function mayRoute({ own, allowed, ipv6 }: Protection, route: Cidr): boolean {
   if (allowed.length > 0 && !allowed.some((network) => contains(network, route))) return false;
   if (route.prefix === 0 || (route.family === 6 && !ipv6)) return false;
-  return !own.touches(route);
+  return !own.some((ranges) => ranges.touches(route));
 }
+
+const routesOfNodes = onceFor((nodes: readonly NodeFacts[]) => ({
+  own: rangesOf(nodes.flatMap(podCidrsOf), nodes.flatMap(addressesOf)),
+  ipv6Only: nodes.length > 0 && nodes.every((node) => !hasIpv4(node)),
+}));
 
 const hasIpv4 = ({ internalIps }: NodeFacts): boolean => internalIps.some((text) => parseIp(text)?.family === 4);
 

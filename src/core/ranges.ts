@@ -1,4 +1,5 @@
 import {
+  type Address,
   type Cidr,
   compareCidrs,
   contains,
@@ -7,6 +8,7 @@ import {
   hostRoute,
   type IpAddress,
   joinHalves,
+  successor,
 } from "./cidr.ts";
 
 /** A set of addresses that can be asked in logarithmic time. */
@@ -19,18 +21,18 @@ export interface Ranges {
 }
 
 interface Range {
-  readonly first: bigint;
-  last: bigint;
+  readonly first: Address;
+  last: Address;
 }
 
 export function rangesOf(networks: readonly Cidr[], addresses: readonly IpAddress[] = []): Ranges {
   const all = [...networks, ...addresses.map(hostRoute)];
   const byFamily: Readonly<Record<Family, readonly Range[]>> = { 4: joined(all, 4), 6: joined(all, 6) };
-  const before = (network: Cidr): Range | undefined => lastBefore(byFamily[network.family], rangeOf(network).last);
-  const touches = (network: Cidr): boolean => (before(network)?.last ?? -1n) >= network.base;
+  const before = ({ family, last }: Cidr): Range | undefined => lastBefore(byFamily[family], last);
+  const touches = (network: Cidr): boolean => (before(network)?.last ?? -1) >= network.first;
   const covers = (network: Cidr): boolean => {
     const range = before(network);
-    return range !== undefined && range.first <= network.base && range.last >= rangeOf(network).last;
+    return range !== undefined && range.first <= network.first && range.last >= network.last;
   };
   const within = (network: Cidr): readonly Cidr[] => {
     if (covers(network)) return [network];
@@ -39,33 +41,27 @@ export function rangesOf(networks: readonly Cidr[], addresses: readonly IpAddres
   return { touches, covers, within };
 }
 
-function rangeOf({ family, base, prefix }: Cidr): Range {
-  const hostBits = BigInt((family === 4 ? 32 : 128) - prefix);
-  return { first: base, last: base | ((1n << hostBits) - 1n) };
-}
-
 /** Sorted, disjoint and apart from each other. */
 function joined(networks: readonly Cidr[], family: Family): Range[] {
   const sorted = networks
     .filter((network) => network.family === family)
-    .map(rangeOf)
     .sort((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
   const ranges: Range[] = [];
-  for (const range of sorted) {
+  for (const { first, last } of sorted) {
     const before = ranges.at(-1);
-    if (!before || range.first > before.last + 1n) ranges.push(range);
-    else if (range.last > before.last) before.last = range.last;
+    if (!before || first > successor(before.last)) ranges.push({ first, last });
+    else if (last > before.last) before.last = last;
   }
   return ranges;
 }
 
 /** The last range that begins before the end of another: the only one that can touch it. */
-function lastBefore(ranges: readonly Range[], end: bigint): Range | undefined {
+function lastBefore(ranges: readonly Range[], end: Address): Range | undefined {
   let low = 0;
   let high = ranges.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((ranges[middle]?.first ?? 0n) <= end) low = middle + 1;
+    if ((ranges[middle]?.first ?? 0) <= end) low = middle + 1;
     else high = middle;
   }
   return ranges[low - 1];

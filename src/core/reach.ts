@@ -3,8 +3,7 @@ import { type Endpoint, endpointText, nowhereAt, sameEndpoint } from "./endpoint
 import { type Moving, moveText, nextMove, takeTurns } from "./move.ts";
 import type { Note } from "./notes.ts";
 import type { HeldPeer } from "./peer.ts";
-import { endpointTrespasses, type Promised, tunnelsAround } from "./promised.ts";
-import { type Ranges, rangesOf } from "./ranges.ts";
+import { endpointTrespasses, type Promised, type Tunnels, tunnelsAround } from "./promised.ts";
 import type { Candidate } from "./render.ts";
 import { addressOf, isRouted, type Sight, sightOf } from "./sight.ts";
 import type { ClusterView } from "./world.ts";
@@ -16,7 +15,7 @@ export interface ReachInput {
   readonly view: ClusterView | undefined;
   /** The addresses of the names that could be resolved. */
   readonly resolved: ReadonlyMap<string, readonly string[]>;
-  readonly promised: readonly Promised[];
+  readonly promised: Promised;
 }
 
 export interface Reached {
@@ -41,7 +40,8 @@ export function settleReach(input: ReachInput): Reached {
   const { heldByKey, view, resolved } = input;
   const candidates = input.candidates.map((candidate) => grounded(candidate, input));
   const tunnels = tunnelsAround(input.promised, candidates);
-  const routesFor = ({ cluster }: Candidate): Ranges => tunnels.get(cluster) ?? rangesOf([]);
+  // Asked only where a node was met, or roams: to know them all takes longer than the rest.
+  const routesFor = ({ cluster }: Candidate): Tunnels => ({ touches: (route) => tunnels(cluster).touches(route) });
   const reports = reportsIn(view?.observed ?? new Map());
   const sights = candidates.map((candidate) => {
     const held = heldByKey.get(candidate.publicKey);
@@ -102,25 +102,33 @@ function movingPlace(sight: Sight, { move, afterMs }: Moving): Placed {
   return { candidate: moved, note: differs(candidate), afterMs };
 }
 
-function settledPlace(sight: Sight, routes: Ranges, input: ReachInput): Placed | undefined {
+function settledPlace(sight: Sight, routes: Tunnels, input: ReachInput): Placed | undefined {
   const { candidate, held, said, reported } = sight;
   const met = metPlace(sight, input.view);
   const place = met?.endpoint ?? said ?? standIn(sight, routes, input.resolved) ?? held?.endpoint;
   if (!place && !held) return undefined;
   const endpoint = place ?? nowhereAt(candidate.endpoint.port);
   const isElsewhere = isMetElsewhere(sight, endpoint);
+  const settled = {
+    endpoint,
+    keepaliveSeconds: settledKeepalive(candidate, isElsewhere),
+    declared: met && !sameEndpoint(said, endpoint) ? declaredMark(sight) : followMark(candidate, endpoint, isElsewhere),
+    mayLackEndpoint: !place || (candidate.roams && !met && reported.length > 0),
+  };
   return {
-    candidate: {
-      ...candidate,
-      endpoint,
-      keepaliveSeconds: settledKeepalive(candidate, isElsewhere),
-      declared:
-        met && !sameEndpoint(said, endpoint) ? declaredMark(sight) : followMark(candidate, endpoint, isElsewhere),
-      mayLackEndpoint: !place || (candidate.roams && !met && reported.length > 0),
-    },
+    candidate: isAsWished(candidate, settled) ? candidate : { ...candidate, ...settled },
     note: candidate.pinned && isElsewhere ? differs(candidate) : undefined,
     afterMs: met?.afterMs,
   };
+}
+
+function isAsWished(wish: Candidate, settled: Partial<Candidate>): boolean {
+  return (
+    sameEndpoint(wish.endpoint, settled.endpoint) &&
+    wish.keepaliveSeconds === settled.keepaliveSeconds &&
+    wish.declared === settled.declared &&
+    wish.mayLackEndpoint === settled.mayLackEndpoint
+  );
 }
 
 /** On a Peer that may follow although its mesh asks for no keepalive: so that it is known why. */
@@ -161,7 +169,7 @@ function metPlace({ held, said, seen, present }: Sight, view: ClusterView | unde
 }
 
 /** For a node that has to come to us first. */
-function standIn({ candidate, held }: Sight, routes: Ranges, resolved: ReachInput["resolved"]) {
+function standIn({ candidate, held }: Sight, routes: Tunnels, resolved: ReachInput["resolved"]) {
   if (!candidate.roams) return undefined;
   const address = addressOf(candidate.endpoint, held?.endpoint, resolved);
   return address && isRouted(address, routes) ? nowhereAt(address.port) : address;

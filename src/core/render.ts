@@ -1,12 +1,14 @@
 import { type CarrierContext, carrierOf, clusterWideOf } from "./carrier.ts";
-import type { Cidr } from "./cidr.ts";
+import { type Cidr, uniqueRoutes } from "./cidr.ts";
 import { type ConnectionId, peerName } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
-import { declaredNetworks, meshKeepaliveSeconds, rankOf } from "./mesh.ts";
+import { declaredNetworks, type MeshEntry, meshKeepaliveSeconds, rankOf } from "./mesh.ts";
 import { type MeshNode, ownRoutes } from "./node.ts";
-import { type Peer, routesOf, uniqueRoutes } from "./peer.ts";
+import { onceFor, onceForBoth } from "./once-per.ts";
+import { type Peer, routesOf } from "./peer.ts";
 import { type Promised, trespasses } from "./promised.ts";
 import { type Ranges, rangesOf } from "./ranges.ts";
+import type { ConnectedMesh } from "./world.ts";
 
 /** A wanted Peer before its routes are settled against those of others. */
 export interface Candidate extends Peer {
@@ -21,28 +23,39 @@ export interface Candidate extends Peer {
 
 export interface RenderContext extends CarrierContext {
   readonly servers: Ranges;
-  readonly promised: readonly Promised[];
+  readonly promised: Promised;
   readonly digest: (text: string) => string;
 }
 
 /** What one source wants in a target. */
 export function renderSource(source: JudgedSource, context: RenderContext): Candidate[] {
   const carrier = carrierOf(source, context);
-  return source.admitted.map((node) => renderNode(source, node, { carries: node === carrier, ...context }));
+  return source.admitted.map((node) => {
+    const candidate = renderNode(source, node, context);
+    if (node !== carrier) return candidate;
+    return { ...candidate, routes: uniqueRoutes([...candidate.routes, ...clusterWideOf(source)]) };
+  });
 }
 
-type NodeContext = RenderContext & { readonly carries: boolean };
-
-function renderNode(source: JudgedSource, node: MeshNode, context: NodeContext): Candidate {
-  const { mesh } = source.connected;
-  const clusterWide = context.carries ? clusterWideOf(source) : [];
+function renderNode(source: JudgedSource, node: MeshNode, context: RenderContext): Candidate {
+  const wish = wishOf(source, node, context);
   const withheld = withheldFrom(source, node, context);
-  const cluster = source.connection ?? ("" as ConnectionId);
-  const own = ownOf(node, cluster, context).filter((route) => !withheld.includes(route));
-  return {
-    cluster,
+  const routes = without(ownOf(source, node, context), withheld);
+  return routes === wish.routes ? wish : { ...wish, routes, withheld };
+}
+
+const wishesOf = onceFor((_: ConnectedMesh) => new WeakMap<MeshNode, Candidate>());
+
+/** What a mesh wants for a node wherever nobody objects: the same for all targets, and for all plans while it is so. */
+function wishOf(source: JudgedSource, node: MeshNode, { digest }: RenderContext): Candidate {
+  const wishes = wishesOf(source.connected);
+  const known = wishes.get(node);
+  if (known) return known;
+  const { mesh } = source.connected;
+  const wish = {
+    cluster: source.connection ?? ("" as ConnectionId),
     rank: rankOf(mesh),
-    name: peerName({ mesh: mesh.name, source: source.source, node: node.name }, context.digest),
+    name: peerName({ mesh: mesh.name, source: source.source, node: node.name }, digest),
     publicKey: node.publicKey,
     endpoint: node.endpoint,
     roams: node.roams,
@@ -52,32 +65,46 @@ function renderNode(source: JudgedSource, node: MeshNode, context: NodeContext):
     move: "",
     mayLackEndpoint: false,
     inPieces: false,
-    routes: uniqueRoutes([...own, ...clusterWide]),
-    withheld,
+    routes: ownRoutes(node),
+    withheld: [],
     keepaliveSeconds: meshKeepaliveSeconds(mesh),
     mesh: mesh.name,
     source: source.source,
     node: node.name,
     owners: [mesh.id],
   };
+  wishes.set(node, wish);
+  return wish;
 }
 
 /**
  * A tunnel that carries us to the API server which we need to repair it would be one that nobody can repair: such a route
  * has to be declared, or to be there already.
  */
-function withheldFrom({ entry }: JudgedSource, node: MeshNode, { servers, heldByKey }: NodeContext): Cidr[] {
+function withheldFrom({ entry }: JudgedSource, node: MeshNode, { servers, heldByKey }: RenderContext): Cidr[] {
   const suspects = ownRoutes(node).filter((route) => servers.touches(route));
   if (suspects.length === 0) return suspects;
-  const declared = rangesOf(declaredNetworks(entry));
+  const declared = declaredRanges(entry);
   const held = routesOf(heldByKey.get(node.publicKey));
   return suspects.filter((route) => !declared.covers(route) && !held.covers(route));
 }
 
 /** The node's routes but those that are another cluster's. */
-function ownOf(node: MeshNode, cluster: ConnectionId, { promised, heldByKey }: NodeContext): Cidr[] {
-  const suspects = ownRoutes(node).filter((route) => trespasses(promised, cluster, route));
-  if (suspects.length === 0) return ownRoutes(node);
+function ownOf({ entry, connection }: JudgedSource, node: MeshNode, context: RenderContext): readonly Cidr[] {
+  const { promised, heldByKey } = context;
+  const foreign = straysOf(entry, node).filter((route) => connection && trespasses(promised, connection, route));
+  if (foreign.length === 0) return ownRoutes(node);
   const held = routesOf(heldByKey.get(node.publicKey));
-  return ownRoutes(node).filter((route) => !suspects.includes(route) || held.covers(route));
+  const lost = foreign.filter((route) => !held.covers(route));
+  return without(ownRoutes(node), lost);
+}
+
+/** Those of a node's routes that its entry does not declare. */
+const straysOf = onceForBoth((entry: MeshEntry, node: MeshNode) =>
+  ownRoutes(node).filter((route) => !declaredRanges(entry).covers(route)),
+);
+const declaredRanges = onceFor((entry: MeshEntry) => rangesOf(declaredNetworks(entry)));
+
+function without(routes: readonly Cidr[], others: readonly Cidr[]): readonly Cidr[] {
+  return others.length === 0 ? routes : routes.filter((route) => !others.includes(route));
 }

@@ -1,7 +1,6 @@
-import { hostRoute, parseIp } from "./cidr.ts";
-import { type Endpoint, hostText, parseEndpoint, sameEndpoint } from "./endpoint.ts";
+import { type Endpoint, endpointRoutes, hostText, parseEndpoint, sameEndpoint } from "./endpoint.ts";
 import type { HeldPeer } from "./peer.ts";
-import type { Ranges } from "./ranges.ts";
+import type { Tunnels } from "./promised.ts";
 import type { Candidate } from "./render.ts";
 
 /** Everything that is known in one target about where a node is. */
@@ -26,7 +25,7 @@ export interface Sight {
 export interface SightInput {
   readonly held: HeldPeer | undefined;
   /** Every route that leads into a tunnel. */
-  readonly routes: Ranges;
+  readonly routes: Tunnels;
   /** From where the target's nodes have met it. */
   readonly reported: readonly Endpoint[];
   readonly resolved: ReadonlyMap<string, readonly string[]>;
@@ -59,9 +58,8 @@ export function addressOf(
   return isConforming ? present : { host: { ip: first }, port: endpoint.port };
 }
 
-export function isRouted(endpoint: Endpoint, routes: Ranges): boolean {
-  const address = parseIp(hostText(endpoint));
-  return address !== undefined && routes.touches(hostRoute(address));
+export function isRouted(endpoint: Endpoint, routes: Tunnels): boolean {
+  return endpointRoutes(endpoint).some((route) => routes.touches(route));
 }
 
 function saidBy(

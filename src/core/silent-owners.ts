@@ -1,8 +1,8 @@
-import { networksIn } from "./cidr.ts";
+import { networksIn, uniqueRoutes } from "./cidr.ts";
 import type { MeshId } from "./ids.ts";
 import type { KeepingInput } from "./kept.ts";
 import { oncePer } from "./once-per.ts";
-import { type HeldPeer, uniqueRoutes } from "./peer.ts";
+import type { HeldPeer } from "./peer.ts";
 import type { Candidate } from "./render.ts";
 import { reachesElsewhere } from "./same-cluster.ts";
 

@@ -14,18 +14,23 @@ export function twinsOf(
   clusters: ReadonlyMap<ConnectionId, ClusterView>,
   leaving: ReadonlySet<ConnectionId> = new Set(),
 ): Twins {
+  const order = ([id, { peers }]: Seen): number => (leaving.has(id) ? 2 : peers.state === "known" ? 0 : 1);
+  const sorted = [...clusters].filter(([, { trust }]) => trust !== undefined).sort((a, b) => order(a) - order(b));
+  const byTrust = Map.groupBy(sorted, ([, { trust }]) => trust);
+  return new Map([...byTrust.values()].filter(({ length }) => length > 1).flatMap(twinsAmong));
+}
+
+type Seen = [ConnectionId, ClusterView];
+
+/** Of clusters for which one authority vouches. */
+function twinsAmong(clusters: readonly Seen[]): [ConnectionId, ConnectionId][] {
   const speakers = new Map<string, ConnectionId>();
-  const twins = new Map<ConnectionId, ConnectionId>();
-  const order = ([id, { peers }]: [ConnectionId, ClusterView]): number =>
-    leaving.has(id) ? 2 : peers.state === "known" ? 0 : 1;
-  for (const [id, { nodes, trust }] of [...clusters].sort((a, b) => order(a) - order(b))) {
-    const isSeen = nodes.state === "known" && trust !== undefined;
-    const uids = isSeen ? nodes.items.map(({ uid }) => `${trust} ${uid}`) : [];
+  return clusters.flatMap(([id, { nodes }]): [ConnectionId, ConnectionId][] => {
+    const uids = nodes.state === "known" ? nodes.items.map(({ uid }) => uid) : [];
     const speaker = uids.map((uid) => speakers.get(uid)).find((found) => found !== undefined);
-    if (speaker) twins.set(id, speaker);
     for (const uid of uids) if (!speakers.has(uid)) speakers.set(uid, speaker ?? id);
-  }
-  return twins;
+    return speaker ? [[id, speaker]] : [];
+  });
 }
 
 /** The meshes with every entry leading to the connection that speaks for its cluster. */

@@ -1,13 +1,16 @@
 import type { Cidr } from "./cidr.ts";
 import type { Observed } from "./discovered.ts";
 import type { ClusterName, ConnectionId, MeshId, NodeName, PeerName } from "./ids.ts";
-import type { Mesh, MeshEntry } from "./mesh.ts";
-import type { MeshNode, NodeFacts, SkippedNode } from "./node.ts";
+import type { Mesh } from "./mesh.ts";
+import type { NodeFacts } from "./node.ts";
 import type { HeldPeer } from "./peer.ts";
 import type { UnknownReason } from "./reasons.ts";
 import type { Twins } from "./twins.ts";
 
-/** What we know of something we watch. Unknown is not empty: nothing is deleted on the word of an unknown. */
+/**
+ * What we know of something we watch. Unknown is not empty: nothing is deleted on the word of an unknown. The list is the
+ * same object while nothing in it changed.
+ */
 export type Observation<T> =
   | { readonly state: "known"; readonly items: readonly T[] }
   | { readonly state: "unknown"; readonly reason: UnknownReason; readonly detail?: string };
@@ -21,6 +24,8 @@ export interface Departure {
   readonly needsList: boolean;
 }
 
+export type Ages = Pick<ReadonlyMap<PeerName, number>, "get">;
+
 /** One connected cluster at one moment. */
 export interface ClusterView {
   readonly nodes: Observation<NodeFacts>;
@@ -33,9 +38,9 @@ export interface ClusterView {
   /** From where its nodes have met public keys. */
   readonly observed: Observed;
   /** For how long we have seen Peers in the step of a move that they are marked with. */
-  readonly moveAgesMs: ReadonlyMap<PeerName, number>;
+  readonly moveAgesMs: Ages;
   /** How long ago we wrote the endpoint that a Peer still has; what was written before our start is not in it. */
-  readonly endpointAgesMs: ReadonlyMap<PeerName, number>;
+  readonly endpointAgesMs: Ages;
   /** Two complete lists, far enough apart, agree: a node that was in neither is gone. */
   readonly absenceProven: boolean;
   /** Who vouches for its API server, as far as that is known: Node UIDs anybody can write. */
@@ -62,8 +67,6 @@ export interface ConnectedMesh {
   readonly ledger: ReadonlySet<ConnectionId>;
 }
 
-export type JudgementMemo = WeakMap<MeshEntry, WeakMap<NodeFacts, MeshNode | SkippedNode>>;
-
 /** Everything one planning pass may look at. */
 export interface World {
   /** Marks the Peers of this operator. Two operators that share a target never touch each other's. */
@@ -86,8 +89,6 @@ export interface World {
   readonly servers: readonly string[];
   /** Names of endpoints and their addresses, IPv4 first; what could not be resolved is not in it. */
   readonly resolved: ReadonlyMap<string, readonly string[]>;
-  /** Judgements of earlier plans, by the very facts they were made from: a node is judged once per change, not per target. */
-  readonly memo: JudgementMemo;
   /** SHA-256 of a text, in hex. */
   readonly digest: (text: string) => string;
 }

@@ -115,6 +115,11 @@ export class Informer<T extends KubeObject, F> {
     return this.#store.entries();
   }
 
+  /** All of them; the same list while none of them changes. */
+  facts(): readonly F[] {
+    return this.#store.facts();
+  }
+
   /** When the object was last heard of, on the monotonic clock. Events with equal facts count. */
   heardAt(key: string): number | undefined {
     return this.#store.get(key)?.heardAt;

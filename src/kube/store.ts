@@ -36,6 +36,7 @@ export class Store<F> {
   readonly #entries = new Map<string, StoreEntry<F>>();
   /** Deletions we were told of before the watch was: an older event must not bring the object back. */
   readonly #removed = new Map<string, Removal>();
+  #facts: readonly F[] | undefined;
 
   constructor(same: (before: F, after: F) => boolean) {
     this.#same = same;
@@ -53,11 +54,18 @@ export class Store<F> {
     for (const [key, entry] of this.#entries) yield [key, entry.fact];
   }
 
+  /** All of them; the same list while none of them changes. */
+  facts(): readonly F[] {
+    this.#facts ??= [...this.#entries.values()].map(({ fact }) => fact);
+    return this.#facts;
+  }
+
   put(key: string, entry: StoreEntry<F>): StoreChange<F> | undefined {
     if (this.#isOutdated(key, entry.resourceVersion)) return undefined;
     this.#removed.delete(key);
     const known = this.#entries.get(key);
     if (!known) {
+      this.#facts = undefined;
       this.#entries.set(key, entry);
       return { key, after: entry.fact };
     }
@@ -65,6 +73,7 @@ export class Store<F> {
     // A list that repeats what was heard before is no new sign of life.
     const heardAt = known.resourceVersion === entry.resourceVersion ? known.heardAt : entry.heardAt;
     this.#entries.set(key, { ...entry, heardAt, fact: equal ? known.fact : entry.fact });
+    if (!equal) this.#facts = undefined;
     return equal ? undefined : { key, before: known.fact, after: entry.fact };
   }
 
@@ -74,7 +83,7 @@ export class Store<F> {
     const known = this.#entries.get(key);
     if (remember) this.#removed.set(key, removal);
     else this.#removed.delete(key);
-    this.#entries.delete(key);
+    if (known) this.#delete(key);
     return known && { key, before: known.fact };
   }
 
@@ -88,7 +97,7 @@ export class Store<F> {
     }
     for (const [key, known] of this.#entries) {
       if (snapshot.entries.has(key) || compareVersions(known.resourceVersion, snapshot.resourceVersion) > 0) continue;
-      this.#entries.delete(key);
+      this.#delete(key);
       changes.push({ key, before: known.fact });
     }
     return changes;
@@ -98,6 +107,11 @@ export class Store<F> {
   forgetVersions(): void {
     this.#removed.clear();
     for (const [key, entry] of this.#entries) this.#entries.set(key, { ...entry, resourceVersion: "" });
+  }
+
+  #delete(key: string): void {
+    this.#facts = undefined;
+    this.#entries.delete(key);
   }
 
   #isOutdated(key: string, resourceVersion: string): boolean {

@@ -66,7 +66,7 @@ export class SliceWatch {
   }
 
   slices(): readonly SliceFacts[] {
-    return [...this.#informer.entries()].map(([, facts]) => facts);
+    return this.#informer.facts();
   }
 
   /** Takes the answer of our own write in. */

@@ -59,7 +59,7 @@ export function parseCidrs(text: string): Cidr[] {
   return someOf(text).map((word) => {
     const cidr = parseCidr(word);
     if (!cidr) throw new Error(`${word} is not a network such as 10.0.0.0/8`);
-    if (parseHostInCidr(word)?.value !== cidr.base)
+    if (parseHostInCidr(word)?.value !== cidr.first)
       throw new Error(`${word} has bits behind its prefix; did you mean ${cidr.text}?`);
     return cidr;
   });

@@ -50,7 +50,6 @@ export class Memory {
   /** What the last run of each target came to. */
   readonly reports = new Map<ConnectionId, TargetReport>();
   readonly #options: MemoryOptions;
-  readonly #memo: World["memo"] = new WeakMap();
   readonly #speakers = new Map<ConnectionId, ConnectionId>();
   #topology: Topology | undefined;
 
@@ -75,7 +74,7 @@ export class Memory {
 
   /** Undefined while the list is not known. */
   meshList(): readonly MeshRecord[] | undefined {
-    return this.meshes.knowledge.state === "known" ? [...this.meshes.entries()].map(([, mesh]) => mesh) : undefined;
+    return this.meshes.knowledge.state === "known" ? this.meshes.facts() : undefined;
   }
 
   /** True when it differs from what was settled before. */
@@ -95,7 +94,6 @@ export class Memory {
       topology: this.#topology,
       registry: this.registry,
       resolved: this.names.answers,
-      memo: this.#memo,
       allowedCidrs: policy.allowedCidrs,
       ghostsMayGo: legacyOrphans === "delete" && this.meshLists.agree,
     });

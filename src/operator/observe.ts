@@ -11,7 +11,6 @@ export interface ObserveInput {
   readonly resolved: World["resolved"];
   readonly allowedCidrs: World["allowedCidrs"];
   readonly ghostsMayGo: boolean;
-  readonly memo: World["memo"];
 }
 
 /** Everything we know, from memory, in one synchronous step. Undefined before the meshes are known. */

@@ -116,7 +116,7 @@ export class Operator {
       instance: this.#options.instance,
       knowledge: () => meshes.knowledge,
       wasListed: () => meshes.lastCompleteListAt !== undefined,
-      meshes: () => [...meshes.entries()].map(([, mesh]) => mesh),
+      meshes: () => meshes.facts(),
       topology: () => this.#memory.topology,
       connections: () => registry.summaries(),
       reports,

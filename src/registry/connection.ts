@@ -4,6 +4,8 @@ import { parseDiscovered } from "../core/discovered.ts";
 import type { Endpoint } from "../core/endpoint.ts";
 import { type ConnectionId, type NodeName, nodeName, type PeerName } from "../core/ids.ts";
 import { type NodeFacts, sameNodeFacts, sameToOthers } from "../core/node.ts";
+import { onceFor } from "../core/once-per.ts";
+import type { HeldPeer } from "../core/peer.ts";
 import type { UnknownReason } from "../core/reasons.ts";
 import type { ClusterView, Observation } from "../core/world.ts";
 import type { KubeClient } from "../kube/client.ts";
@@ -101,13 +103,9 @@ export class Connection {
 
   /** The cluster at this moment, from memory. */
   view(): ClusterView {
-    const held = [...this.#peers.entries()].map(([, { held: peer }]) => peer);
     return {
-      nodes: observation(
-        this.#nodes.knowledge,
-        [...this.#nodes.entries()].map(([, facts]) => facts),
-      ),
-      peers: observation(this.#peers.knowledge, held, "PeerCRDMissing"),
+      nodes: observation(this.#nodes.knowledge, this.#nodes.facts()),
+      peers: observation(this.#peers.knowledge, heldIn(this.#peers.facts()), "PeerCRDMissing"),
       departures: this.#departures.current(this.#moment()),
       observed: this.#observed,
       moveAgesMs: this.#peerAges.moveAgesMs(this.#clock.now()),
@@ -193,8 +191,7 @@ export class Connection {
       const nowMs = this.#clock.now();
       // Who has slept too long has not heard yet what was said meanwhile.
       if (this.#nodes.knowledge.state !== "known" || nowMs - beforeMs > 2 * sweepEveryMs) continue;
-      const seen = [...this.#nodes.entries()].map(([, facts]) => facts);
-      if (this.#silent.sweep({ nodes: seen, heardAtMs, nowMs })) this.#onChange("node");
+      if (this.#silent.sweep({ nodes: this.#nodes.facts(), heardAtMs, nowMs })) this.#onChange("node");
     }
   }
 
@@ -223,6 +220,8 @@ export class Connection {
     if (!before || !after || !sameToOthers(before, after)) this.#onChange("node");
   }
 }
+
+const heldIn = onceFor((records: readonly PeerRecord[]): readonly HeldPeer[] => records.map(({ held }) => held));
 
 function credentialFacts(credential: CredentialExpiry | undefined) {
   if (!credential) return {};

@@ -14,26 +14,26 @@ describe("the step of a move", () => {
     const ages = new PeerAges();
     ages.changed(name, held({ move: "waiting x" }), 1000);
     ages.changed(name, held({ move: "waiting x", allowedIps: [] }), 3000);
-    expect(ages.moveAgesMs(5000)).toEqual(new Map([[name, 4000]]));
+    expect(ages.moveAgesMs(5000).get(name)).toBe(4000);
   });
 
   it("begins anew with another step and with another endpoint", () => {
     const ages = new PeerAges();
     ages.changed(name, held({ move: "waiting x" }), 1000);
     ages.changed(name, held({ move: "dropped x" }), 2000);
-    expect(ages.moveAgesMs(2000)).toEqual(new Map([[name, 0]]));
+    expect(ages.moveAgesMs(2000).get(name)).toBe(0);
     ages.changed(name, held({ move: "dropped x", endpoint: elsewhere }), 3000);
-    expect(ages.moveAgesMs(4000)).toEqual(new Map([[name, 1000]]));
+    expect(ages.moveAgesMs(4000).get(name)).toBe(1000);
   });
 
   it("is forgotten with the mark, and with the Peer", () => {
     const ages = new PeerAges();
     ages.changed(name, held({ move: "waiting x" }), 1000);
     ages.changed(name, held(), 2000);
-    expect(ages.moveAgesMs(3000).size).toBe(0);
+    expect(ages.moveAgesMs(3000).get(name)).toBeUndefined();
     ages.changed(name, held({ move: "waiting x" }), 4000);
     ages.changed(name, undefined, 5000);
-    expect(ages.moveAgesMs(6000).size).toBe(0);
+    expect(ages.moveAgesMs(6000).get(name)).toBeUndefined();
   });
 });
 
@@ -41,17 +41,17 @@ describe("an endpoint", () => {
   it("is as old as our write that gave it; later writes make it no younger", () => {
     const ages = new PeerAges();
     ages.changed(name, held(), 500);
-    expect(ages.endpointAgesMs(600).size).toBe(0);
+    expect(ages.endpointAgesMs(600).get(name)).toBeUndefined();
     ages.wrote(held(), 1000);
     ages.changed(name, held({ allowedIps: [] }), 1500);
     ages.wrote(held({ allowedIps: [] }), 2000);
-    expect(ages.endpointAgesMs(4000)).toEqual(new Map([[name, 3000]]));
+    expect(ages.endpointAgesMs(4000).get(name)).toBe(3000);
   });
 
   it("that somebody else wrote is not ours", () => {
     const ages = new PeerAges();
     ages.wrote(held(), 1000);
     ages.changed(name, held({ endpoint: elsewhere }), 2000);
-    expect(ages.endpointAgesMs(3000).size).toBe(0);
+    expect(ages.endpointAgesMs(3000).get(name)).toBeUndefined();
   });
 });

@@ -1,6 +1,7 @@
 import { endpointText } from "../core/endpoint.ts";
 import type { PeerName } from "../core/ids.ts";
 import type { HeldPeer } from "../core/peer.ts";
+import type { Ages } from "../core/world.ts";
 
 interface Since {
   readonly what: string;
@@ -24,11 +25,11 @@ export class PeerAges {
     note(this.#endpoints, after.name, { what: placeOf(after), sinceMs: nowMs });
   }
 
-  moveAgesMs(nowMs: number): ReadonlyMap<PeerName, number> {
+  moveAgesMs(nowMs: number): Ages {
     return agesOf(this.#moves, nowMs);
   }
 
-  endpointAgesMs(nowMs: number): ReadonlyMap<PeerName, number> {
+  endpointAgesMs(nowMs: number): Ages {
     return agesOf(this.#endpoints, nowMs);
   }
 }
@@ -39,6 +40,11 @@ function note(notes: Map<PeerName, Since>, name: PeerName, since: Since): void {
 
 const placeOf = ({ endpoint }: HeldPeer): string => (endpoint ? endpointText(endpoint) : "");
 
-function agesOf(notes: ReadonlyMap<PeerName, Since>, nowMs: number): ReadonlyMap<PeerName, number> {
-  return new Map([...notes].map(([name, { sinceMs }]) => [name, nowMs - sinceMs]));
+function agesOf(notes: ReadonlyMap<PeerName, Since>, nowMs: number): Ages {
+  return {
+    get: (name) => {
+      const since = notes.get(name);
+      return since && nowMs - since.sinceMs;
+    },
+  };
 }

@@ -108,7 +108,6 @@ export function aWorld({ meshes = [], views, overrides }: WorldParts): World {
     servers: [],
     ghostsMayGo: false,
     allowedCidrs: [],
-    memo: new WeakMap(),
     resolved: new Map(),
     meshes: meshes.map(connected),
     refused: new Set(),
