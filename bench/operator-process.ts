@@ -35,6 +35,7 @@ export async function startOperatorProcess(arena: Arena): Promise<OperatorProces
       ...[bundle, "operator", "--leader-elect", `--namespace=${home}`, "--kubeconfig-allow=loopback"],
       ...[`--kubeconfig=${operatorKubeconfig(arena)}`, "--health-probe-bind-address=127.0.0.1:0"],
     ],
+    env: shippedEnvironment(),
     cwd: folder,
     logFile: join(folder, "operator.log"),
     graceMs: 10_000,
@@ -69,6 +70,13 @@ async function untilResting(pid: number): Promise<void> {
     before = now;
   }
   throw new Error(`the operator did not come to rest within ${restsWithinMs / 1000} s`);
+}
+
+/** What the image sets. */
+function shippedEnvironment(): Record<string, string> {
+  const set = /^ENV (.*)$/m.exec(readFileSync("Containerfile", "utf8"))?.[1];
+  if (!set) throw new Error("the Containerfile has no ENV of one line");
+  return Object.fromEntries(set.split(" ").map((pair) => pair.split("=", 2)));
 }
 
 /** What the image tells Node: all that stands before the bundle in its entry point. */

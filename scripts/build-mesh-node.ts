@@ -2,6 +2,7 @@ import { chmodSync, copyFileSync, cpSync, mkdirSync, readdirSync } from "node:fs
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { build } from "esbuild";
+import { requireBuiltins } from "./require-builtins.ts";
 
 const wasm = "automerge_wasm_bg.wasm";
 
@@ -18,6 +19,7 @@ export async function buildMeshNode(folder: string): Promise<string> {
     sourcemap: "linked",
     legalComments: "none",
     external: ["@number0/*"],
+    plugins: [requireBuiltins],
     banner: { js: banner },
   });
   chmodSync(outfile, 0o755);

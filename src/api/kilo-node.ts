@@ -1,5 +1,6 @@
 import { nodeName } from "../core/ids.ts";
 import type { NodeFacts } from "../core/node.ts";
+import { onceForText } from "../core/once-per.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { type Resource, nodes as untyped } from "../kube/resource.ts";
 import { annotations, nodeAnnotations, regionLabel } from "./names.ts";
@@ -25,15 +26,17 @@ export function readNode(node: NodeObject): NodeFacts {
     forceEndpoint: say(nodeAnnotations.forceEndpoint),
     kiloEndpoint: say(nodeAnnotations.kiloEndpoint),
     discovered: say(nodeAnnotations.discovered),
-    granularity: say(nodeAnnotations.granularity),
-    location: said[nodeAnnotations.location] ?? labels?.[regionLabel] ?? "",
-    keepalive: say(nodeAnnotations.keepalive),
-    keepaliveMark: say(annotations.keepaliveMark),
+    granularity: oneCopy(say(nodeAnnotations.granularity)),
+    location: oneCopy(said[nodeAnnotations.location] ?? labels?.[regionLabel] ?? ""),
+    keepalive: oneCopy(say(nodeAnnotations.keepalive)),
+    keepaliveMark: oneCopy(say(annotations.keepaliveMark)),
     beats: say(nodeAnnotations.lastSeen) !== "",
     externalIps: addressesOf(node, "ExternalIP"),
     internalIps: addressesOf(node, "InternalIP"),
   };
 }
+
+const oneCopy = onceForText((text) => text);
 
 function addressesOf(node: NodeObject, type: string): string[] {
   return (node.status?.addresses ?? []).filter((entry) => entry.type === type).map(({ address }) => address);

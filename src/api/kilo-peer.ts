@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import { type Endpoint, hostText } from "../core/endpoint.ts";
 import { clusterName, type MeshId, nodeName, type PeerName } from "../core/ids.ts";
 import { keptMark } from "../core/move.ts";
+import { onceForText } from "../core/once-per.ts";
 import { type HeldPeer, type Peer, samePeerSpec } from "../core/peer.ts";
 import { roamingKeepaliveSeconds } from "../core/reach.ts";
 import type { KubeObject } from "../kube/object.ts";
@@ -23,49 +25,95 @@ export interface PeerObject extends KubeObject {
 
 export const peers: Resource<PeerObject> = { group, version, plural: "peers", kind: "Peer", namespaced: false };
 
-/** A Peer of a target, with the object it came from: an update carries over what we do not plan. */
+const apiVersion = apiVersionOf(peers);
+
+/** A Peer of a target. Thousands stay in memory, so the object itself only where it says more than we have read. */
 export interface PeerRecord {
   readonly held: HeldPeer;
-  readonly object: PeerObject;
+  readonly object?: PeerObject;
 }
 
-export function readPeer(object: PeerObject): PeerRecord {
-  const { name, uid = "", resourceVersion = "" } = object.metadata;
-  const held: HeldPeer = {
-    name: name as PeerName,
-    uid,
-    resourceVersion,
-    ...readMarks(object),
-    publicKey: object.spec.publicKey,
-    endpoint: readEndpoint(object.spec.endpoint),
-    allowedIps: object.spec.allowedIPs,
-    keepaliveSeconds: object.spec.persistentKeepalive ?? 0,
-  };
-  return { held, object: withoutManagedFields(object) };
+export function readPeer(read: PeerObject): PeerRecord {
+  const held = readHeld(read);
+  const object = withoutServerFields(read);
+  return isDeepStrictEqual(object, renderHeld(held)) ? { held } : { held, object };
 }
 
-/** What labels and annotations say of it. */
-function readMarks({ metadata }: PeerObject) {
-  const label = (name: string): string => metadata.labels?.[name] ?? "";
-  const note = (name: string): string => metadata.annotations?.[name] ?? "";
-  return {
-    instance: label(labels.instance),
-    mesh: label(labels.mesh),
-    source: clusterName(label(labels.source)),
-    node: nodeName(note(annotations.node)),
-    owners: note(annotations.owners)
-      .split(",")
-      .filter((text): text is MeshId => text !== ""),
-    offered: note(annotations.adopt) === "true",
-    touchPending: note(annotations.touchPending) !== "",
-    declared: note(annotations.declared),
-    move: note(annotations.move),
-  };
+/** What an update is made from: what we do not plan is carried over. */
+export function objectOf({ held, object }: PeerRecord): PeerObject {
+  return object ?? renderHeld(held);
 }
 
 /** Any change of a Peer counts: an update must be made from the newest object. */
 export function samePeerRecord(a: PeerRecord, b: PeerRecord): boolean {
-  return a.object.metadata.resourceVersion === b.object.metadata.resourceVersion;
+  return a.held.resourceVersion === b.held.resourceVersion;
+}
+
+function readHeld({ metadata, spec }: PeerObject): HeldPeer {
+  const label = (name: string): string => oneCopy(metadata.labels?.[name] ?? "");
+  const note = (name: string): string => metadata.annotations?.[name] ?? "";
+  return {
+    name: metadata.name as PeerName,
+    uid: metadata.uid ?? "",
+    resourceVersion: metadata.resourceVersion ?? "",
+    instance: label(labels.instance),
+    mesh: label(labels.mesh),
+    source: clusterName(label(labels.source)),
+    node: nodeName(note(annotations.node)),
+    owners: ownersIn(note(annotations.owners)),
+    offered: note(annotations.adopt) === "true",
+    touchPending: note(annotations.touchPending) !== "",
+    declared: note(annotations.declared),
+    move: note(annotations.move),
+    publicKey: spec.publicKey,
+    endpoint: readEndpoint(spec.endpoint),
+    allowedIps: spec.allowedIPs,
+    keepaliveSeconds: spec.persistentKeepalive ?? 0,
+  };
+}
+
+const oneCopy = onceForText((text) => text);
+const ownersIn = onceForText((text): readonly MeshId[] =>
+  text.split(",").filter((owner): owner is MeshId => owner !== ""),
+);
+
+/** The server has its own word on them, whatever we write. */
+function withoutServerFields(object: PeerObject): PeerObject {
+  const known: PeerObject["metadata"] & { managedFields?: unknown } = object.metadata;
+  const { managedFields: _, creationTimestamp: __, generation: ___, ...metadata } = known;
+  return { ...object, metadata };
+}
+
+/** The object of a Peer that holds nothing but what we write. */
+function renderHeld(held: HeldPeer): PeerObject {
+  const { name, uid, resourceVersion, instance, publicKey, allowedIps, endpoint, keepaliveSeconds } = held;
+  return {
+    apiVersion,
+    kind: peers.kind,
+    metadata: { name, uid, resourceVersion, labels: labelsOf(held, instance), annotations: notesOf(held) },
+    spec: {
+      publicKey,
+      allowedIPs: allowedIps,
+      ...(endpoint && { endpoint: renderEndpoint(endpoint) }),
+      ...(keepaliveSeconds > 0 && { persistentKeepalive: keepaliveSeconds }),
+    },
+  };
+}
+
+type Marks = Pick<Peer, "mesh" | "source" | "node" | "owners" | "touchPending" | "declared" | "move">;
+
+function labelsOf({ mesh, source }: Marks, instance: string): Readonly<Record<string, string>> {
+  return { [labels.mesh]: mesh, [labels.source]: source, [labels.instance]: instance };
+}
+
+function notesOf({ touchPending, declared, move, owners, node }: Marks): Readonly<Record<string, string>> {
+  return {
+    ...(touchPending && { [annotations.touchPending]: "true" }),
+    ...(declared && { [annotations.declared]: declared }),
+    ...(move && { [annotations.move]: move }),
+    [annotations.owners]: owners.join(","),
+    [annotations.node]: node,
+  };
 }
 
 /** The object to write. What `before` holds and we do not plan is carried over. */
@@ -74,34 +122,22 @@ export function renderPeer(peer: Peer, instance: string, before?: PeerObject): P
   const carried = before?.metadata.annotations ?? {};
   const { [touchPending]: _, [declared]: __, [move]: ___, [adopt]: ____, ...notes } = carried;
   return {
-    apiVersion: apiVersionOf(peers),
+    apiVersion,
     kind: peers.kind,
     metadata: {
       ...before?.metadata,
       name: peer.name,
-      labels: {
-        ...before?.metadata.labels,
-        [labels.mesh]: peer.mesh,
-        [labels.source]: peer.source,
-        [labels.instance]: instance,
-      },
-      annotations: {
-        ...notes,
-        ...(peer.touchPending && { [touchPending]: "true" }),
-        ...(peer.declared && { [declared]: peer.declared }),
-        ...(peer.move && { [move]: peer.move }),
-        [annotations.owners]: peer.owners.join(","),
-        [annotations.node]: peer.node,
-      },
+      labels: { ...before?.metadata.labels, ...labelsOf(peer, instance) },
+      annotations: { ...notes, ...notesOf(peer) },
     },
-    spec: before && samePeerSpec(peer, readPeer(before).held) ? before.spec : renderSpec(peer, before),
+    spec: before && samePeerSpec(peer, readHeld(before)) ? before.spec : renderSpec(peer, before),
   };
 }
 
 /** The object of a Peer that is only kept, with no more than these routes. */
 export function renderKept(object: PeerObject, allowedIPs: readonly string[]): PeerObject {
   const spec = { ...object.spec, allowedIPs };
-  const mark = keptMark(readPeer(object).held.move);
+  const mark = keptMark(readHeld(object).move);
   if (!mark) return { ...object, spec };
   const notes = { ...object.metadata.annotations, [annotations.move]: mark };
   const persistentKeepalive = roamingKeepaliveSeconds;
@@ -129,9 +165,4 @@ function readEndpoint(endpoint: PeerObject["spec"]["endpoint"]): Endpoint | unde
 function renderEndpoint(endpoint: Endpoint): NonNullable<PeerObject["spec"]["endpoint"]> {
   const text = hostText(endpoint);
   return { dnsOrIP: "ip" in endpoint.host ? { ip: text } : { dns: text }, port: endpoint.port };
-}
-
-function withoutManagedFields(object: PeerObject): PeerObject {
-  const { managedFields: _, ...metadata } = object.metadata as PeerObject["metadata"] & { managedFields?: unknown };
-  return { ...object, metadata };
 }

@@ -1,10 +1,12 @@
-import { containsIp, hostRoute, isReachable, parseCidr, parseHostInCidr, parseIp } from "./cidr.ts";
+import { type Cidr, containsIp, exactly, hostRoute, isReachable, parseCidr, parseHostInCidr, parseIp } from "./cidr.ts";
 import { type Endpoint, endpointAt, hostText, parseEndpoint } from "./endpoint.ts";
 import { publicKey } from "./ids.ts";
 import { type MeshEntry, podNetworks, wireguardNetworks } from "./mesh.ts";
 import type { MeshNode, NodeFacts, SkippedNode } from "./node.ts";
 import type { SkipReason } from "./reasons.ts";
 import { hostsOf, isInside, podsOf } from "./routes.ts";
+
+const nothing: readonly Cidr[] = [];
 
 /** The checks of the Go operator in its order; the first that fails names the reason. */
 export function admitNode(entry: MeshEntry, facts: NodeFacts): MeshNode | SkippedNode {
@@ -25,10 +27,10 @@ export function admitNode(entry: MeshEntry, facts: NodeFacts): MeshNode | Skippe
     name: facts.name,
     publicKey: key,
     ...reached,
-    pods: podsOf(entry, facts),
+    pods: exactly(podsOf(entry, facts)),
     wireguard: hostRoute(wireguard),
-    hosts: hostsOf(entry, facts),
-    behind: [],
+    hosts: exactly(hostsOf(entry, facts)),
+    behind: nothing,
   };
 }
 

@@ -1,5 +1,6 @@
 import { type Cidr, overlaps } from "./cidr.ts";
 import type { ClusterName, MeshId } from "./ids.ts";
+import { onceFor } from "./once-per.ts";
 
 export interface SecretRef {
   readonly name: string;
@@ -55,9 +56,7 @@ export function meshKeepaliveSeconds(mesh: Mesh): number {
 }
 
 /** Of two meshes that want the same, the one with the smaller rank has it: older first, then by name. */
-export function rankOf({ createdAt, id }: Mesh): string {
-  return `${createdAt} ${id}`;
-}
+export const rankOf = onceFor(({ createdAt, id }: Mesh) => `${createdAt} ${id}`);
 
 /** Where a node's pod CIDR has to lie. */
 export function podNetworks({ networks }: MeshEntry): readonly Cidr[] {

@@ -32,7 +32,7 @@ export function chooseNames({ wanted, held, heldByKey, kept, instance, digest }:
     const mayTake = !occupied.has(peer.name) || isSameNode(free.get(peer.name), peer);
     const name = mayTake && !used.has(peer.name) ? peer.name : suffixed(peer, digest);
     used.add(name);
-    return { ...peer, name };
+    return name === peer.name ? peer : { ...peer, name };
   });
 }
 

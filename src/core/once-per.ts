@@ -14,11 +14,13 @@ export function oncePer<Key, Value>(make: (key: Key) => Value): (key: Key) => Va
  * Works out what follows from an object once, for all plans: facts never change, and take what follows from them along
  * when they go.
  */
-export function onceFor<Key extends object, Value extends object>(make: (key: Key) => Value): (key: Key) => Value {
+export function onceFor<Key extends object, Value extends object | string>(
+  make: (key: Key) => Value,
+): (key: Key) => Value {
   const made = new WeakMap<Key, Value>();
   return (key) => {
     const known = made.get(key);
-    if (known) return known;
+    if (known !== undefined) return known;
     const value = make(key);
     made.set(key, value);
     return value;
@@ -31,4 +33,19 @@ export function onceForBoth<One extends object, Other extends object, Value exte
 ): (one: One, other: Other) => Value {
   const made = onceFor((one: One) => ({ for: onceFor((other: Other) => make(one, other)) }));
   return (one, other) => made(one).for(other);
+}
+
+const mostTexts = 1000;
+
+/** The same for what follows from texts that thousands repeat, so that all of them share it. Forgets when they are many. */
+export function onceForText<Value extends object | string>(make: (text: string) => Value): (text: string) => Value {
+  const made = new Map<string, Value>();
+  return (text) => {
+    const known = made.get(text);
+    if (known !== undefined) return known;
+    if (made.size >= mostTexts) made.clear();
+    const value = make(text);
+    made.set(text, value);
+    return value;
+  };
 }

@@ -1,5 +1,5 @@
 import { adoptPeers, ghostsAmong } from "./adopt.ts";
-import { type Cidr, networksIn } from "./cidr.ts";
+import { type Cidr, exactly, networksIn } from "./cidr.ts";
 import { type Claim, entangledPeers, type RefusedClaim, settleClaims } from "./claims.ts";
 import { endpointRoutes } from "./endpoint.ts";
 import type { ConnectionId } from "./ids.ts";
@@ -168,17 +168,21 @@ function settleRoutes({ world, target, candidates, foreign, kept, heldByKey }: S
     if (entangled.has(candidate.publicKey)) return asPeer(candidate, { routes, inPieces: true });
     return routes.length === candidate.routes.length
       ? wholePeer(candidate)
-      : asPeer(candidate, { routes: aggregate(routes) });
+      : asPeer(candidate, { routes: aggregate(routes), inPieces: false });
   });
   return { peers: peers.filter(({ routes }) => routes.length > 0), refused: settled.refused };
 }
 
 /** With all that it wants. */
-const wholePeer = onceFor((candidate: Candidate) => asPeer(candidate, { routes: aggregate(candidate.routes) }));
+const wholePeer = onceFor((candidate: Candidate) =>
+  asPeer(candidate, { routes: exactly(aggregate(candidate.routes)), inPieces: false }),
+);
 
-function asPeer(candidate: Candidate, settled: Partial<Peer>): Peer {
-  const { roams: _, pinned: __, cluster: ___, rank: ____, withheld: _____, ...peer } = candidate;
-  return { ...peer, ...settled };
+function asPeer(candidate: Candidate, { routes, inPieces }: Pick<Peer, "routes" | "inPieces">): Peer {
+  const { name, publicKey, endpoint, keepaliveSeconds, mesh, source, node, owners } = candidate;
+  const { touchPending, declared, move, mayLackEndpoint } = candidate;
+  const written = { name, publicKey, endpoint, routes, keepaliveSeconds, mesh, source, node, owners };
+  return { ...written, touchPending, declared, move, mayLackEndpoint, inPieces };
 }
 
 function claimsOf(candidate: Candidate, held: HeldPeer | undefined): readonly Claim[] {

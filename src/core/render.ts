@@ -99,8 +99,12 @@ function ownOf({ entry, connection }: JudgedSource, node: MeshNode, context: Ren
   return without(ownRoutes(node), lost);
 }
 
-/** Those of a node's routes that its entry does not declare. */
-const straysOf = onceForBoth((entry: MeshEntry, node: MeshNode) =>
+/** Those of a node's routes that its entry does not declare: in the typed form there are none. */
+function straysOf(entry: MeshEntry, node: MeshNode): readonly Cidr[] {
+  return entry.networks.form === "typed" ? [] : undeclaredRoutes(entry, node);
+}
+
+const undeclaredRoutes = onceForBoth((entry: MeshEntry, node: MeshNode) =>
   ownRoutes(node).filter((route) => !declaredRanges(entry).covers(route)),
 );
 const declaredRanges = onceFor((entry: MeshEntry) => rangesOf(declaredNetworks(entry)));

@@ -72,7 +72,8 @@ export class Store<F> {
     const equal = this.#same(known.fact, entry.fact);
     // A list that repeats what was heard before is no new sign of life.
     const heardAt = known.resourceVersion === entry.resourceVersion ? known.heardAt : entry.heardAt;
-    this.#entries.set(key, { ...entry, heardAt, fact: equal ? known.fact : entry.fact });
+    const { resourceVersion } = entry;
+    this.#entries.set(key, { fact: equal ? known.fact : entry.fact, resourceVersion, heardAt });
     if (!equal) this.#facts = undefined;
     return equal ? undefined : { key, before: known.fact, after: entry.fact };
   }

@@ -1,7 +1,9 @@
 import type { PeerChange } from "../core/diff.ts";
-import type { ConnectionId } from "../core/ids.ts";
+import { sameEndpoint } from "../core/endpoint.ts";
+import type { ConnectionId, PeerName } from "../core/ids.ts";
 import type { Peer } from "../core/peer.ts";
 import type { Refusal } from "../core/status.ts";
+import { sameTexts } from "../core/texts.ts";
 import type { Clock } from "../runtime/clock.ts";
 
 const undoneTimes = 3;
@@ -9,9 +11,12 @@ const withinMs = 600_000;
 const backOffMs = 300_000;
 
 interface Written {
-  readonly wish: string;
+  readonly wish: Peer;
   readonly atMs: readonly number[];
 }
+
+/** A change that brings a Peer to what we want. */
+type Wishing = Extract<PeerChange, { peer: Peer }>;
 
 type Write = (changes: readonly PeerChange[]) => Promise<readonly Refusal[]>;
 
@@ -21,7 +26,7 @@ type Write = (changes: readonly PeerChange[]) => Promise<readonly Refusal[]>;
  */
 export class Contest {
   readonly #clock: Clock;
-  readonly #written = new Map<string, Written>();
+  readonly #written = new Map<ConnectionId, Map<PeerName, Written>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -32,33 +37,32 @@ export class Contest {
     const free = changes.filter((change) => !contested.includes(change));
     const refusals = await write(free);
     const refused = new Set(refusals.map(({ peer }) => peer));
-    for (const change of free) this.#note(target, change, refused);
+    for (const change of free.filter(isWishing)) if (!refused.has(change.peer.name)) this.#note(target, change);
     return [...refusals, ...contested.map(refusalOf)];
   }
 
   #isContested(target: ConnectionId, change: PeerChange): boolean {
-    if (!("peer" in change)) return false;
-    const written = this.#written.get(keyOf(target, change.peer));
-    if (written?.wish !== wishOf(change.peer)) return false;
+    if (!isWishing(change)) return false;
+    const written = this.#written.get(target)?.get(change.peer.name);
+    if (!written || !sameWish(written.wish, change.peer)) return false;
     const lately = this.#lately(written.atMs);
     return lately.length >= undoneTimes && this.#clock.now() - (lately.at(-1) ?? 0) < backOffMs;
   }
 
-  #note(target: ConnectionId, change: PeerChange, refused: ReadonlySet<string>): void {
-    if (!("peer" in change) || refused.has(change.peer.name)) return;
-    const key = keyOf(target, change.peer);
-    const wish = wishOf(change.peer);
-    const before = this.#written.get(key);
-    const lately = before?.wish === wish ? this.#lately(before.atMs) : [];
-    this.#written.delete(key);
-    this.#written.set(key, { wish, atMs: [...lately, this.#clock.now()] });
-    this.#forgetOld();
+  #note(target: ConnectionId, { peer: wish }: Wishing): void {
+    const known = this.#written.get(target) ?? new Map<PeerName, Written>();
+    const before = known.get(wish.name);
+    const lately = before && sameWish(before.wish, wish) ? this.#lately(before.atMs) : [];
+    known.delete(wish.name);
+    known.set(wish.name, { wish, atMs: [...lately, this.#clock.now()] });
+    this.#written.set(target, known);
+    this.#forgetOld(known);
   }
 
-  #forgetOld(): void {
-    for (const [key, { atMs }] of this.#written) {
+  #forgetOld(written: Map<PeerName, Written>): void {
+    for (const [name, { atMs }] of written) {
       if (this.#lately(atMs).length > 0) return;
-      this.#written.delete(key);
+      written.delete(name);
     }
   }
 
@@ -67,10 +71,18 @@ export class Contest {
   }
 }
 
-const keyOf = (target: ConnectionId, { name }: Peer): string => `${target} ${name}`;
+const isWishing = (change: PeerChange): change is Wishing => "peer" in change;
 
-const wishOf = ({ publicKey, endpoint, routes, keepaliveSeconds, owners }: Peer): string =>
-  JSON.stringify([publicKey, endpoint, routes.map(({ text }) => text), keepaliveSeconds, owners]);
+function sameWish(a: Peer, b: Peer): boolean {
+  const texts = ({ routes }: Peer): string[] => routes.map(({ text }) => text);
+  return (
+    a.publicKey === b.publicKey &&
+    sameEndpoint(a.endpoint, b.endpoint) &&
+    a.keepaliveSeconds === b.keepaliveSeconds &&
+    sameTexts(texts(a), texts(b)) &&
+    sameTexts(a.owners, b.owners)
+  );
+}
 
 function refusalOf(change: PeerChange): Refusal {
   const { name, owners } = "peer" in change ? change.peer : change.held;

@@ -1,5 +1,5 @@
 import { nodes, readNode } from "../api/kilo-node.ts";
-import { type PeerObject, type PeerRecord, peers, readPeer, samePeerRecord } from "../api/kilo-peer.ts";
+import { objectOf, type PeerObject, type PeerRecord, peers, readPeer, samePeerRecord } from "../api/kilo-peer.ts";
 import { parseDiscovered } from "../core/discovered.ts";
 import type { Endpoint } from "../core/endpoint.ts";
 import { type ConnectionId, type NodeName, nodeName, type PeerName } from "../core/ids.ts";
@@ -140,13 +140,15 @@ export class Connection {
   }
 
   peer(name: string): PeerObject | undefined {
-    return this.#peers.get(name)?.object;
+    const record = this.#peers.get(name);
+    return record && objectOf(record);
   }
 
   /** Takes the answer of our own write into the store, so that the next plan sees it. */
   learnPeer(object: PeerObject): void {
     this.#peers.learn(object);
-    this.#peerAges.wrote(readPeer(object).held, this.#clock.now());
+    const { held } = this.#peers.get(object.metadata.name) ?? readPeer(object);
+    if (held.resourceVersion === object.metadata.resourceVersion) this.#peerAges.wrote(held, this.#clock.now());
   }
 
   learnPeerDeleted(ref: ObjectRef): void {

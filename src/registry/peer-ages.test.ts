@@ -38,20 +38,22 @@ describe("the step of a move", () => {
 });
 
 describe("an endpoint", () => {
+  const met = (overrides: Partial<HeldPeer> = {}) => held({ declared: "192.0.2.9:7", ...overrides });
+
   it("is as old as our write that gave it; later writes make it no younger", () => {
     const ages = new PeerAges();
-    ages.changed(name, held(), 500);
+    ages.changed(name, met(), 500);
     expect(ages.endpointAgesMs(600).get(name)).toBeUndefined();
-    ages.wrote(held(), 1000);
-    ages.changed(name, held({ allowedIps: [] }), 1500);
-    ages.wrote(held({ allowedIps: [] }), 2000);
+    ages.wrote(met(), 1000);
+    ages.changed(name, met({ allowedIps: [] }), 1500);
+    ages.wrote(met({ allowedIps: [] }), 2000);
     expect(ages.endpointAgesMs(4000).get(name)).toBe(3000);
   });
 
   it("that somebody else wrote is not ours", () => {
     const ages = new PeerAges();
-    ages.wrote(held(), 1000);
-    ages.changed(name, held({ endpoint: elsewhere }), 2000);
+    ages.wrote(met(), 1000);
+    ages.changed(name, met({ endpoint: elsewhere }), 2000);
     expect(ages.endpointAgesMs(3000).get(name)).toBeUndefined();
   });
 });

@@ -1,28 +1,33 @@
-import { endpointText } from "../core/endpoint.ts";
+import { type Endpoint, endpointText, sameEndpoint } from "../core/endpoint.ts";
 import type { PeerName } from "../core/ids.ts";
 import type { HeldPeer } from "../core/peer.ts";
 import type { Ages } from "../core/world.ts";
 
-interface Since {
-  readonly what: string;
+interface Since<What> {
+  readonly what: What;
   readonly sinceMs: number;
 }
 
 /** Remembers since when Peers are as they are. Times are monotonic, and a restart counts anew. */
 export class PeerAges {
-  readonly #moves = new Map<PeerName, Since>();
-  readonly #endpoints = new Map<PeerName, Since>();
+  readonly #moves = new Map<PeerName, Since<string>>();
+  readonly #endpoints = new Map<PeerName, Since<Endpoint | undefined>>();
 
   /** Somebody, perhaps we, changed the Peer, or we see it for the first time. */
   changed(name: PeerName, after: HeldPeer | undefined, nowMs: number): void {
-    if (!after?.move) this.#moves.delete(name);
-    else note(this.#moves, name, { what: `${after.move} ${placeOf(after)}`, sinceMs: nowMs });
-    if (!after || this.#endpoints.get(name)?.what !== placeOf(after)) this.#endpoints.delete(name);
+    const moving = after?.move ? `${after.move} ${after.endpoint ? endpointText(after.endpoint) : ""}` : undefined;
+    if (moving === undefined) this.#moves.delete(name);
+    else if (this.#moves.get(name)?.what !== moving) this.#moves.set(name, { what: moving, sinceMs: nowMs });
+    if (!after || !this.#isWritten(after)) this.#endpoints.delete(name);
   }
 
-  /** We wrote the Peer. Its endpoint is as old as the first of our writes that gave it. */
+  /**
+   * We wrote the Peer. Its endpoint is as old as the first of our writes that gave it. Nobody asks of one that is where
+   * the node says: those are thousands.
+   */
   wrote(after: HeldPeer, nowMs: number): void {
-    note(this.#endpoints, after.name, { what: placeOf(after), sinceMs: nowMs });
+    if (after.declared !== "" && !this.#isWritten(after))
+      this.#endpoints.set(after.name, { what: after.endpoint, sinceMs: nowMs });
   }
 
   moveAgesMs(nowMs: number): Ages {
@@ -32,15 +37,14 @@ export class PeerAges {
   endpointAgesMs(nowMs: number): Ages {
     return agesOf(this.#endpoints, nowMs);
   }
+
+  #isWritten({ name, endpoint }: HeldPeer): boolean {
+    const written = this.#endpoints.get(name);
+    return written !== undefined && sameEndpoint(written.what, endpoint);
+  }
 }
 
-function note(notes: Map<PeerName, Since>, name: PeerName, since: Since): void {
-  if (notes.get(name)?.what !== since.what) notes.set(name, since);
-}
-
-const placeOf = ({ endpoint }: HeldPeer): string => (endpoint ? endpointText(endpoint) : "");
-
-function agesOf(notes: ReadonlyMap<PeerName, Since>, nowMs: number): Ages {
+function agesOf(notes: ReadonlyMap<PeerName, Since<unknown>>, nowMs: number): Ages {
   return {
     get: (name) => {
       const since = notes.get(name);
