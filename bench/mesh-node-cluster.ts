@@ -1,6 +1,6 @@
 // An embedded API server with one EndpointSlice, in a process of its own; see mesh-node-pods.ts.
 import { namespaces } from "../src/kube/resource.ts";
-import { type EndpointSlice, endpointSlices } from "../src/mesh-node/slice-facts.ts";
+import { type EndpointSlice, endpointSlices } from "../src/mesh-node/discovery/slice-facts.ts";
 import { startSandbox } from "../src/sandbox/sandbox.ts";
 
 export interface SliceClusterRun {

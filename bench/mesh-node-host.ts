@@ -1,7 +1,7 @@
 // Many mesh nodes in one process; see mesh-node-pods.ts.
-import type { NodeConfig } from "../src/mesh-node/config.ts";
+import type { NodeConfig } from "../src/mesh-node/config/config.ts";
+import { systemLookup } from "../src/mesh-node/discovery/static-peers.ts";
 import { type RunningNode, startNode } from "../src/mesh-node/node.ts";
-import { systemLookup } from "../src/mesh-node/static-peers.ts";
 import { listenIroh } from "../src/mesh-node/transport/iroh.ts";
 import { systemClock } from "../src/runtime/clock.ts";
 import { type Logger, silentLogger } from "../src/runtime/log.ts";

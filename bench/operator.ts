@@ -127,29 +127,26 @@ async function measurePhases(bench: Bench, floor: Child, { operator, samples }: 
   say("changes under heartbeats");
   // Until the end: nodes that have beaten once and fall silent would rightly lose what they carry.
   const stopBeating = beat(bench);
-  const beatenChanges = await measureChanges(subject, floor, { samples, fromPort: 31_000 });
-  say("heartbeats alone");
-  const beaten = await measureIdle(bench, operator, 30_000);
-  say("joins and leaves");
-  const joinMs = await measureJoins(subject, joins);
-  const leaveMs = await measureLeaves(bench, joins);
-  say("renumbering");
+  try {
+    const beatenChanges = await measureChanges(subject, floor, { samples, fromPort: 31_000 });
+    say("heartbeats alone");
+    const beaten = await measureIdle(bench, operator, 30_000);
+    say("joins and leaves");
+    const joinMs = await measureJoins(subject, joins);
+    const leaveMs = await measureLeaves(bench, joins);
+    say("renumbering");
+    return { changes, changeCpuMs, beatenChanges, beaten, joinMs, leaveMs, ...(await measureRenumberings(bench)) };
+  } finally {
+    await stopBeating();
+  }
+}
+
+async function measureRenumberings(bench: Bench) {
   const before = await bench.arena.requests();
   const renumberMs = await measureRenumbering(bench, true);
   await delay(settleMs);
   const renumberRequests = since(before, await bench.arena.requests());
-  const renumberBackMs = await measureRenumbering(bench, false);
-  await stopBeating();
-  return {
-    changes,
-    changeCpuMs,
-    beatenChanges,
-    beaten,
-    joinMs,
-    leaveMs,
-    renumberMs: [renumberMs, renumberBackMs],
-    renumberRequests,
-  };
+  return { renumberMs: [renumberMs, await measureRenumbering(bench, false)], renumberRequests };
 }
 
 async function measureGrowth(nodes: number, children: Children): Promise<Measured> {

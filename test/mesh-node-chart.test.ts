@@ -7,9 +7,9 @@ import { parse, parseAllDocuments } from "yaml";
 import { z } from "zod";
 import { buildMeshNode } from "../scripts/build-mesh-node.ts";
 import { chartValues, chartValuesPage, meshNodeValues } from "../scripts/chart-values-page.ts";
-import { discoveryModes, logLevels, parseSharedKey } from "../src/mesh-node/config.ts";
-import { addNodeFlags } from "../src/mesh-node/flags.ts";
-import { linkPortName } from "../src/mesh-node/slices.ts";
+import { discoveryModes, logLevels, parseSharedKey } from "../src/mesh-node/config/config.ts";
+import { addNodeFlags } from "../src/mesh-node/config/flags.ts";
+import { linkPortName } from "../src/mesh-node/discovery/slices.ts";
 import { version } from "../src/mesh-node/version.ts";
 import { configOf, guideBlocks, guideFile, sidecarFile } from "./support/mesh-node-manifests.ts";
 

@@ -3,9 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
-import { type KubernetesDiscoveryOptions, startKubernetesDiscovery } from "../../src/mesh-node/discover-kubernetes.ts";
+import {
+  type KubernetesDiscoveryOptions,
+  startKubernetesDiscovery,
+} from "../../src/mesh-node/discovery/discover-kubernetes.ts";
+import type { Discovery, Member } from "../../src/mesh-node/discovery/member.ts";
 import type { EndpointId } from "../../src/mesh-node/identity.ts";
-import type { Discovery, Member } from "../../src/mesh-node/member.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { envOf } from "../../test/support/discovering.ts";
 import { eventually } from "../../test/support/eventually.ts";

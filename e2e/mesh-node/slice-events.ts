@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
-import type { EndpointSlice } from "../../src/mesh-node/slice-facts.ts";
+import type { EndpointSlice } from "../../src/mesh-node/discovery/slice-facts.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import type { RealCluster } from "../control-plane/real-cluster.ts";
 

@@ -1,7 +1,5 @@
 import { adoptPeers, ghostsAmong } from "./adopt.ts";
-import { type Cidr, exactly, networksIn } from "./cidr.ts";
-import { type Claim, entangledPeers, type RefusedClaim, settleClaims } from "./claims.ts";
-import { endpointRoutes } from "./endpoint.ts";
+import type { RefusedClaim } from "./claims.ts";
 import type { ConnectionId } from "./ids.ts";
 import { type JudgedSource, judgeSources } from "./judge.ts";
 import { type KeptPeer, keptPeers } from "./kept.ts";
@@ -10,14 +8,12 @@ import { replacedNotes } from "./leave.ts";
 import { chooseNames } from "./names.ts";
 import type { SkippedNode } from "./node.ts";
 import { conflictNotes, type Note } from "./notes.ts";
-import { onceFor } from "./once-per.ts";
-import { type HeldPeer, mergeByPublicKey, type Peer, routesOf } from "./peer.ts";
+import { type HeldPeer, mergeByPublicKey, type Peer } from "./peer.ts";
 import { promisedTo } from "./promised.ts";
-import { mayRoute, protectionOf } from "./protect.ts";
-import { aggregate } from "./ranges.ts";
 import { settleReach } from "./reach.ts";
 import { type Candidate, type RenderContext, renderSource } from "./render.ts";
 import { serversOf } from "./servers.ts";
+import { settleRoutes } from "./settle-routes.ts";
 import { withSilentOwners } from "./silent-owners.ts";
 import type { SourceId } from "./source.ts";
 import { sourceNotes } from "./source-notes.ts";
@@ -134,74 +130,4 @@ function splitTaken(wanted: readonly Candidate[], { foreignKeys, heldByKey }: Re
   const isTaken = (peer: Candidate): boolean => isForeign(peer) && !heldByKey.has(peer.publicKey);
   const free = wanted.filter((peer) => !isTaken(peer));
   return { free, taken: wanted.filter(isTaken), rivalled: free.filter(isForeign) };
-}
-
-interface Settling {
-  readonly heldByKey: ReadonlyMap<string, HeldPeer>;
-  readonly world: World;
-  readonly target: ConnectionId;
-  readonly candidates: readonly Candidate[];
-  readonly foreign: readonly HeldPeer[];
-  readonly kept: readonly KeptPeer[];
-}
-
-/** Each Peer with the routes that the target can bear and nobody else has. */
-function settleRoutes({ world, target, candidates, foreign, kept, heldByKey }: Settling) {
-  const all = [...candidates, ...foreign, ...kept.map(({ held }) => held)];
-  const endpoints = all.flatMap(({ endpoint }) => (endpoint ? endpointRoutes(endpoint) : []));
-  const protection = protectionOf(world, target, endpoints);
-  const claims = candidates.flatMap((candidate) =>
-    claimsOf(candidate, heldByKey.get(candidate.publicKey)).filter(({ route }) => mayRoute(protection, route)),
-  );
-  const others = new Set([
-    ...foreign.flatMap((held) => incumbents(held, held.allowedIps, held.publicKey)),
-    ...kept.flatMap(({ held, routes, cluster }) => incumbents(held, routes, cluster ?? held.publicKey)),
-  ]);
-  const settled = settleClaims([...claims, ...others]);
-  const entangled = entangledPeers(settled);
-  const won = Map.groupBy(
-    settled.granted.filter((claim) => !others.has(claim)),
-    ({ peer }) => peer,
-  );
-  const peers = candidates.map((candidate): Peer => {
-    const routes = (won.get(candidate.publicKey) ?? []).map(({ route }) => route);
-    if (entangled.has(candidate.publicKey)) return asPeer(candidate, { routes, inPieces: true });
-    return routes.length === candidate.routes.length
-      ? wholePeer(candidate)
-      : asPeer(candidate, { routes: aggregate(routes), inPieces: false });
-  });
-  return { peers: peers.filter(({ routes }) => routes.length > 0), refused: settled.refused };
-}
-
-/** With all that it wants. */
-const wholePeer = onceFor((candidate: Candidate) =>
-  asPeer(candidate, { routes: exactly(aggregate(candidate.routes)), inPieces: false }),
-);
-
-function asPeer(candidate: Candidate, { routes, inPieces }: Pick<Peer, "routes" | "inPieces">): Peer {
-  const { name, publicKey, endpoint, keepaliveSeconds, mesh, source, node, owners } = candidate;
-  const { touchPending, declared, move, mayLackEndpoint } = candidate;
-  const written = { name, publicKey, endpoint, routes, keepaliveSeconds, mesh, source, node, owners };
-  return { ...written, touchPending, declared, move, mayLackEndpoint, inPieces };
-}
-
-function claimsOf(candidate: Candidate, held: HeldPeer | undefined): readonly Claim[] {
-  const there = routesOf(held);
-  const isThere = candidate.routes.map((route) => there.covers(route));
-  if (isThere.every(Boolean)) return incumbentClaims(candidate);
-  return candidate.routes.map((route, index) => claimFor(candidate, route, isThere[index] ?? false));
-}
-
-/** Of a Peer that is as it should be: so nearly all are. */
-const incumbentClaims = onceFor((candidate: Candidate): readonly Claim[] =>
-  candidate.routes.map((route) => claimFor(candidate, route, true)),
-);
-
-function claimFor({ publicKey, cluster, rank }: Candidate, route: Cidr, incumbent: boolean): Claim {
-  return { peer: publicKey, cluster, route, incumbent, rank };
-}
-
-/** What is on a Peer that we do not plan now is there, and works. */
-function incumbents({ publicKey }: HeldPeer, allowedIps: readonly string[], cluster: string): Claim[] {
-  return networksIn(allowedIps).map((route) => ({ peer: publicKey, cluster, route, incumbent: true, rank: "" }));
 }

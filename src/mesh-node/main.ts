@@ -1,15 +1,15 @@
 import { Command, CommanderError } from "commander";
 import { ListenError } from "../runtime/http-server.ts";
 import { jsonLogger } from "../runtime/log.ts";
-import type { NodeConfig } from "./config.ts";
+import type { NodeConfig } from "./config/config.ts";
+import { type Environment, ignoredVariables, readEnvironment } from "./config/flag-words.ts";
+import { addNodeFlags, keyOptions, type NodeFlags, nodeIdOption } from "./config/flags.ts";
+import { readConfig, readSharedKey } from "./config/read-config.ts";
+import { remarksOn, showConfig } from "./config/show-config.ts";
+import { UsageError } from "./config/usage-error.ts";
 import { DocumentError } from "./documents/documents.ts";
-import { type Environment, ignoredVariables, readEnvironment } from "./flag-words.ts";
-import { addNodeFlags, keyOptions, type NodeFlags, nodeIdOption } from "./flags.ts";
 import { deriveEndpointId } from "./identity.ts";
-import { readConfig, readSharedKey } from "./read-config.ts";
-import { remarksOn, showConfig } from "./show-config.ts";
 import { StartError } from "./start-error.ts";
-import { UsageError } from "./usage-error.ts";
 import { version } from "./version.ts";
 
 export const exitCodes = { ok: 0, failed: 1, usage: 2 } as const;

@@ -1,10 +1,10 @@
 import { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import type { Environment } from "./flag-words.ts";
-import { addNodeFlags } from "./flags.ts";
+import type { Environment } from "./config/flag-words.ts";
+import { addNodeFlags } from "./config/flags.ts";
+import { readConfig } from "./config/read-config.ts";
 import { deriveEndpointId } from "./identity.ts";
 import { identityOf, type NodeIdentity } from "./node-identity.ts";
-import { readConfig } from "./read-config.ts";
 
 const key = Buffer.alloc(32, 0x2a);
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { NodeConfig } from "./config.ts";
+import type { NodeConfig } from "./config/config.ts";
 import { deriveSeed, type EndpointId, endpointIdDeriver, endpointIdOf, seedBytes } from "./identity.ts";
 
 /** Who a node is, and how it knows who the others are. */

@@ -1,7 +1,7 @@
 import { Metrics } from "../runtime/metrics.ts";
-import type { SidecarPorts } from "./api-ports.ts";
+import type { SidecarPorts } from "./api/api-ports.ts";
+import type { LinkEvent } from "./links/peer-state.ts";
 import { nodeMetrics } from "./metrics.ts";
-import type { LinkEvent } from "./peer-state.ts";
 
 /** The metrics of one node: what it counts, and what is read from its state at a scrape. */
 export class NodeMetrics {

@@ -1,21 +1,21 @@
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
-import type { Phase, SidecarPorts } from "./api-ports.ts";
+import type { Phase, SidecarPorts } from "./api/api-ports.ts";
+import { startHttp } from "./api/http.ts";
+import { Peering } from "./api/peering.ts";
 import { Closing } from "./closing.ts";
-import type { NodeConfig } from "./config.ts";
+import type { NodeConfig } from "./config/config.ts";
+import type { Environment } from "./config/flag-words.ts";
+import { formatHostPort } from "./config/host-port.ts";
+import type { Lookup } from "./discovery/static-peers.ts";
 import { openDocuments } from "./documents/open-documents.ts";
 import { createSync } from "./documents/sync.ts";
-import type { Environment } from "./flag-words.ts";
-import { formationOf, linkProtocol } from "./formation.ts";
-import { formatHostPort } from "./host-port.ts";
-import { startHttp } from "./http.ts";
 import type { EndpointId } from "./identity.ts";
-import { createManager } from "./manager.ts";
+import { formationOf, linkProtocol } from "./links/formation.ts";
+import { createManager } from "./links/manager.ts";
 import { identityOf } from "./node-identity.ts";
 import { NodeMetrics } from "./node-metrics.ts";
-import { Peering } from "./peering.ts";
 import { StartError } from "./start-error.ts";
-import type { Lookup } from "./static-peers.ts";
 import type { ListenOptions, Transport } from "./transport/transport.ts";
 
 /** What a node needs from outside. */

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { systemClock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
-import type { NodeConfig } from "./config.ts";
-import type { Environment } from "./flag-words.ts";
+import type { NodeConfig } from "./config/config.ts";
+import type { Environment } from "./config/flag-words.ts";
+import { systemLookup } from "./discovery/static-peers.ts";
 import { startNode } from "./node.ts";
-import { systemLookup } from "./static-peers.ts";
 import { listenIroh } from "./transport/iroh.ts";
 
 /** Runs a node in this process until the signal. */

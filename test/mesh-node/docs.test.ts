@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { addNodeFlags } from "../../src/mesh-node/flags.ts";
+import { addNodeFlags } from "../../src/mesh-node/config/flags.ts";
 import { PeatSidecar } from "../../src/mesh-node/gen/peat/sidecar/v1/sidecar_pb.ts";
 import { nodeMetrics } from "../../src/mesh-node/metrics.ts";
 

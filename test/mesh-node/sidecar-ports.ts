@@ -1,4 +1,4 @@
-import type { SidecarPorts } from "../../src/mesh-node/api-ports.ts";
+import type { SidecarPorts } from "../../src/mesh-node/api/api-ports.ts";
 import { type EndpointId, parseEndpointId } from "../../src/mesh-node/identity.ts";
 import { MemoryDocuments } from "./memory-documents.ts";
 

@@ -1,9 +1,12 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type KubernetesDiscoveryOptions, startKubernetesDiscovery } from "../../src/mesh-node/discover-kubernetes.ts";
-import type { Discovery, Member } from "../../src/mesh-node/member.ts";
-import { type EndpointSlice, endpointSlices } from "../../src/mesh-node/slice-facts.ts";
+import {
+  type KubernetesDiscoveryOptions,
+  startKubernetesDiscovery,
+} from "../../src/mesh-node/discovery/discover-kubernetes.ts";
+import type { Discovery, Member } from "../../src/mesh-node/discovery/member.ts";
+import { type EndpointSlice, endpointSlices } from "../../src/mesh-node/discovery/slice-facts.ts";
 import { type SandboxCluster, startSandbox } from "../../src/sandbox/sandbox.ts";
 import { fastClock } from "./fast-clock.ts";
 import { fieldLogger, type LogLine } from "./field-logger.ts";

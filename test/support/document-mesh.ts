@@ -6,7 +6,7 @@ import type { DocumentsOptions } from "../../src/mesh-node/documents/open-docume
 import { type DocumentStore, openDocuments } from "../../src/mesh-node/documents/open-documents.ts";
 import { createSync, type Sync } from "../../src/mesh-node/documents/sync.ts";
 import type { EndpointId } from "../../src/mesh-node/identity.ts";
-import type { Link, LinkHandler } from "../../src/mesh-node/link.ts";
+import type { Link, LinkHandler } from "../../src/mesh-node/links/link.ts";
 import { silentLogger } from "../../src/runtime/log.ts";
 import { FakeClock } from "./fake-clock.ts";
 

@@ -1,9 +1,9 @@
-import { formationOf, linkProtocol } from "../../src/mesh-node/formation.ts";
+import type { Peer } from "../../src/mesh-node/discovery/roster.ts";
 import { deriveSeed, type EndpointId } from "../../src/mesh-node/identity.ts";
-import type { Link, LinkHandler } from "../../src/mesh-node/link.ts";
-import { createManager, type Manager } from "../../src/mesh-node/manager.ts";
-import type { LinkEvent } from "../../src/mesh-node/peer-state.ts";
-import type { Peer } from "../../src/mesh-node/roster.ts";
+import { formationOf, linkProtocol } from "../../src/mesh-node/links/formation.ts";
+import type { Link, LinkHandler } from "../../src/mesh-node/links/link.ts";
+import { createManager, type Manager } from "../../src/mesh-node/links/manager.ts";
+import type { LinkEvent } from "../../src/mesh-node/links/peer-state.ts";
 import { MemoryNetwork } from "../../src/mesh-node/transport/memory.ts";
 import type { Transport } from "../../src/mesh-node/transport/transport.ts";
 import type { Fields, Logger } from "../../src/runtime/log.ts";

@@ -1,7 +1,7 @@
-import { formationOf, linkProtocol } from "../../src/mesh-node/formation.ts";
+import type { Peer } from "../../src/mesh-node/discovery/roster.ts";
 import { deriveSeed } from "../../src/mesh-node/identity.ts";
-import { createManager } from "../../src/mesh-node/manager.ts";
-import type { Peer } from "../../src/mesh-node/roster.ts";
+import { formationOf, linkProtocol } from "../../src/mesh-node/links/formation.ts";
+import { createManager } from "../../src/mesh-node/links/manager.ts";
 import { listenIroh } from "../../src/mesh-node/transport/iroh.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { silentLogger } from "../../src/runtime/log.ts";

@@ -1,8 +1,8 @@
 import { createSocket } from "node:dgram";
 import { setTimeout as delay } from "node:timers/promises";
-import { startMdnsDiscovery } from "../../src/mesh-node/discover-mdns.ts";
+import { startMdnsDiscovery } from "../../src/mesh-node/discovery/discover-mdns.ts";
+import type { Discovery } from "../../src/mesh-node/discovery/member.ts";
 import { deriveEndpointId } from "../../src/mesh-node/identity.ts";
-import type { Discovery } from "../../src/mesh-node/member.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { silentLogger } from "../../src/runtime/log.ts";
 

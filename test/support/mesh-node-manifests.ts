@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
-import type { NodeConfig } from "../../src/mesh-node/config.ts";
-import { addNodeFlags } from "../../src/mesh-node/flags.ts";
-import { readConfig } from "../../src/mesh-node/read-config.ts";
+import type { NodeConfig } from "../../src/mesh-node/config/config.ts";
+import { addNodeFlags } from "../../src/mesh-node/config/flags.ts";
+import { readConfig } from "../../src/mesh-node/config/read-config.ts";
 
 export const guideFile = "docs/guides/mesh-node-in-kubernetes.md";
 export const sidecarFile = "deploy/mesh-node/sidecar.yaml";

@@ -1,4 +1,4 @@
-import type { EndpointSlice, SliceEndpoint } from "../../src/mesh-node/slice-facts.ts";
+import type { EndpointSlice, SliceEndpoint } from "../../src/mesh-node/discovery/slice-facts.ts";
 
 export interface SliceOverrides extends Omit<Partial<EndpointSlice>, "metadata"> {
   readonly name?: string;

@@ -1,6 +1,6 @@
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log.ts";
-import { type Link, maxFrameBytes } from "../link.ts";
+import { type Link, maxFrameBytes } from "../links/link.ts";
 import { hasHeads } from "./automerge.ts";
 import { bucketOf } from "./digest.ts";
 import { DocumentError } from "./documents.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DocumentMesh, type DocumentNode, type Wire } from "../../../test/support/document-mesh.ts";
 import type { EndpointId } from "../identity.ts";
-import type { Link } from "../link.ts";
+import type { Link } from "../links/link.ts";
 import { ByteWriter } from "./bytes.ts";
 import { digestBytes } from "./digest.ts";
 import { decodeFrame, encodeFrame, type Frame } from "./frames.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log.ts";
-import type { Link, LinkHandler } from "../link.ts";
+import type { Link, LinkHandler } from "../links/link.ts";
 import { decodeFrame, type Frame } from "./frames.ts";
 import type { DocumentStore } from "./open-documents.ts";
 import { PeerSync, UpdateOrigin } from "./peer-sync.ts";
