@@ -77,10 +77,13 @@ export function judgedOf(nodes: readonly (MeshNode | SkippedNode)[]): Judged {
 
 /** Kilo rewrites `last-seen` on every node twice a minute; equal facts are how that costs nothing. */
 export function sameNodeFacts(a: NodeFacts, b: NodeFacts): boolean {
-  return a.discovered === b.discovered && sameToOthers(a, b);
+  return a.discovered === b.discovered && a.beats === b.beats && sameToOthers(a, b);
 }
 
-/** True when nothing changed that another cluster could see: what the node observed concerns its own cluster only. */
+/**
+ * True when nothing changed that another cluster could see: what the node observed concerns its own cluster only, and
+ * whether it beats nobody until it falls silent.
+ */
 export function sameToOthers(a: NodeFacts, b: NodeFacts): boolean {
   return (
     a.uid === b.uid &&
@@ -92,7 +95,6 @@ export function sameToOthers(a: NodeFacts, b: NodeFacts): boolean {
     a.granularity === b.granularity &&
     a.location === b.location &&
     a.keepalive === b.keepalive &&
-    a.beats === b.beats &&
     a.keepaliveMark === b.keepaliveMark &&
     sameTexts(a.podCidrs, b.podCidrs) &&
     sameTexts(a.externalIps, b.externalIps) &&
