@@ -43,7 +43,7 @@ export function refused({ input, targets }: MeshFacts, isMeant: (refusal: Refusa
 /** Routes that nodes of this mesh want and somebody else has. */
 export function claimsHeld({ input, targets }: MeshFacts): string[] {
   return inEach(targets, ({ plan }) => {
-    if (plan.state !== "known") return [];
+    if (plan.state !== "known" || plan.refused.length === 0) return [];
     const nodes = nodesByKey(plan, input.connected.mesh.id);
     return plan.refused.flatMap(({ claim }) => {
       const node = nodes.get(claim.peer);

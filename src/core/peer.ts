@@ -86,8 +86,11 @@ export function samePeerSpec(peer: Peer, held: HeldPeer): boolean {
 
 /** The same networks in any order, or the same addresses in more pieces than we would write. */
 function sameRoutes({ routes, inPieces }: Peer, { allowedIps }: HeldPeer): boolean {
+  const isVerbatim =
+    routes.length === allowedIps.length && routes.every(({ text }, index) => text === allowedIps[index]);
+  if (isVerbatim) return true;
   const planned = textsOf(routes);
-  if (sameTexts(planned, allowedIps) || sameTexts([...planned].sort(), [...allowedIps].sort())) return true;
+  if (sameTexts([...planned].sort(), [...allowedIps].sort())) return true;
   return !inPieces && sameTexts(planned, textsOf(heldAggregate(allowedIps)));
 }
 

@@ -243,7 +243,7 @@ export class Informer<T extends KubeObject, F> {
 
   #put(object: T, resourceVersion: string): void {
     const key = keyOf(object.metadata);
-    if (this.#isReplay(key, resourceVersion)) return;
+    if (this.#isReplay(key, resourceVersion) || this.#isEcho(key, resourceVersion)) return;
     const entry = this.#read(key, object, resourceVersion);
     if (entry) this.#tell(this.#store.put(key, entry), "deleted");
   }
@@ -251,6 +251,11 @@ export class Informer<T extends KubeObject, F> {
   /** Comes from before a deletion that was seen already. */
   #isReplay(key: string, resourceVersion: string): boolean {
     return this.#progress.isPast(resourceVersion) && !this.#store.get(key);
+  }
+
+  /** What we have learned already from the answer to our own write. */
+  #isEcho(key: string, resourceVersion: string): boolean {
+    return resourceVersion !== "" && this.#store.get(key)?.resourceVersion === resourceVersion;
   }
 
   /** An object that the decoder cannot read leaves the last fact in place. */

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { type BackoffRange, backoffMs } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
 
@@ -116,8 +117,9 @@ export class WorkQueue<Key extends string> {
   }
 
   async #run(key: Key, work: Work<Key>): Promise<void> {
-    // The key counts as running before its work begins, whatever the work does synchronously.
-    await Promise.resolve();
+    // The key counts as running before its work begins. Between two keys the rest of the process has its turn: a hundred
+    // plans in a row would keep leases waiting, and the answers to the writes of the first.
+    await turn();
     try {
       if (!this.#stopping.signal.aborted) await work(key, this.#stopping.signal);
     } finally {
