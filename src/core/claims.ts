@@ -47,11 +47,10 @@ export function settleClaims(claims: readonly Claim[]): Settlement {
 /** The Peers of which a route lies inside one of another Peer, or around it: the lengths of their prefixes matter. */
 export function entangledPeers({ granted }: Settlement): Set<string> {
   const entangled = new Set<string>();
-  for (const [around, inner] of nestings(granted)) {
-    if (around.peer === inner.peer) continue;
-    entangled.add(around.peer);
-    entangled.add(inner.peer);
-  }
+  someNesting(granted, (around, inner) => {
+    if (around.peer !== inner.peer) entangled.add(around.peer).add(inner.peer);
+    return false;
+  });
   return entangled;
 }
 
@@ -59,9 +58,7 @@ const byRoute = (a: Claim, b: Claim): number => compareCidrs(a.route, b.route);
 
 /** Nobody wants what another has. So it nearly always is, and seen in one sweep. */
 function isPeaceful(sorted: readonly Claim[]): boolean {
-  for (const [around, inner] of nestings(sorted))
-    if (around.peer !== inner.peer && isRivalry(around, inner)) return false;
-  return true;
+  return !someNesting(sorted, (around, inner) => around.peer !== inner.peer && isRivalry(around, inner));
 }
 
 const isRivalry = (a: Claim, b: Claim): boolean => a.cluster !== b.cluster || a.route.text === b.route.text;
@@ -96,19 +93,24 @@ function nestedTexts(sorted: readonly Claim[]): ReadonlyMap<string, readonly str
     else nested.set(text, [other]);
   };
   const routes = new Map(sorted.map((claim) => [claim.route.text, claim]));
-  for (const [around, inner] of nestings([...routes.values()])) {
+  someNesting([...routes.values()], (around, inner) => {
     note(around.route.text, inner.route.text);
     note(inner.route.text, around.route.text);
-  }
+    return false;
+  });
   return nested;
 }
 
-/** Every pair of which the first contains the second. One sweep in order: those around a route are open when it comes. */
-function* nestings(sorted: readonly Claim[]): Generator<readonly [around: Claim, inner: Claim]> {
+/**
+ * Asks of every pair of which the first contains the second, until one is found. One sweep in order: those around a route
+ * are open when it comes.
+ */
+function someNesting(sorted: readonly Claim[], isFound: (around: Claim, inner: Claim) => boolean): boolean {
   const open: Claim[] = [];
-  for (const claim of sorted) {
+  return sorted.some((claim) => {
     for (let last = open.at(-1); last && !contains(last.route, claim.route); last = open.at(-1)) open.pop();
-    for (const around of open) yield [around, claim];
+    if (open.length > 0 && open.some((around) => isFound(around, claim))) return true;
     open.push(claim);
-  }
+    return false;
+  });
 }

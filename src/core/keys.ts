@@ -51,7 +51,10 @@ function bidsByKey(sources: readonly JudgedSource[]): ReadonlyMap<string, readon
   return Map.groupBy(bids, ({ node }) => node.publicKey);
 }
 
-function losersOf(bids: readonly Bid[], winner: ConnectionId | undefined): MeshNode[] {
+const nobody: readonly MeshNode[] = [];
+
+function losersOf(bids: readonly Bid[], winner: ConnectionId | undefined): readonly MeshNode[] {
+  if (bids.every(({ source }) => source.connection === winner)) return nobody;
   return bids.filter(({ source }) => source.connection !== winner).map(({ node }) => node);
 }
 

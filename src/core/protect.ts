@@ -9,7 +9,7 @@ import type { World } from "./world.ts";
 
 /** What no route that we write into a target may cover. */
 export interface Protection {
-  readonly own: readonly Ranges[];
+  readonly own: Pick<Ranges, "touches">;
   /** What a route has to lie in. Empty: anywhere. */
   readonly allowed: readonly Cidr[];
   /** Kilo cannot insert an IPv6 route where a node has an IPv4 internal address. */
@@ -26,8 +26,9 @@ export function protectionOf(world: World, target: ConnectionId, endpoints: read
   const entries = world.meshes.flatMap((connected) =>
     connected.mesh.entries.filter(({ name }) => leadsTo(connected, name) === target),
   );
+  const declared = rangesOf([...entries.flatMap(declaredNetworks), ...endpoints]);
   return {
-    own: [rangesOf(entries.flatMap(declaredNetworks)), nodes.own, rangesOf(endpoints)],
+    own: { touches: (route) => declared.touches(route) || nodes.own.touches(route) },
     allowed: world.allowedCidrs,
     ipv6: observed?.state !== "known" || nodes.ipv6Only,
   };
@@ -36,7 +37,7 @@ export function protectionOf(world: World, target: ConnectionId, endpoints: read
 export function mayRoute({ own, allowed, ipv6 }: Protection, route: Cidr): boolean {
   if (allowed.length > 0 && !allowed.some((network) => contains(network, route))) return false;
   if (route.prefix === 0 || (route.family === 6 && !ipv6)) return false;
-  return !own.some((ranges) => ranges.touches(route));
+  return !own.touches(route);
 }
 
 const routesOfNodes = onceFor((nodes: readonly NodeFacts[]) => ({

@@ -32,6 +32,7 @@ export interface Reached {
 export const roamingKeepaliveSeconds = 25;
 /** With a keepalive Kilo follows a node by itself, so we write after it at most so often. */
 const betweenObservedMs = 300_000;
+const nowhere: readonly Endpoint[] = [];
 /** Stands for what a node said that says nothing of where it is. */
 const saidNothing = "none";
 
@@ -45,7 +46,7 @@ export function settleReach(input: ReachInput): Reached {
   const reports = reportsIn(view?.observed ?? new Map());
   const sights = candidates.map((candidate) => {
     const held = heldByKey.get(candidate.publicKey);
-    const reported = reports.get(candidate.publicKey) ?? [];
+    const reported = reports.get(candidate.publicKey) ?? nowhere;
     return sightOf(candidate, { held, routes: routesFor(candidate), reported, resolved });
   });
   const movings = takeTurns(sights.map((sight) => movingOf(sight, view)));

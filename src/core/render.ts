@@ -27,6 +27,8 @@ export interface RenderContext extends CarrierContext {
   readonly digest: (text: string) => string;
 }
 
+const nothing: readonly Cidr[] = [];
+
 /** What one source wants in a target. */
 export function renderSource(source: JudgedSource, context: RenderContext): Candidate[] {
   const carrier = carrierOf(source, context);
@@ -66,7 +68,7 @@ function wishOf(source: JudgedSource, node: MeshNode, { digest }: RenderContext)
     mayLackEndpoint: false,
     inPieces: false,
     routes: ownRoutes(node),
-    withheld: [],
+    withheld: nothing,
     keepaliveSeconds: meshKeepaliveSeconds(mesh),
     mesh: mesh.name,
     source: source.source,
@@ -81,9 +83,9 @@ function wishOf(source: JudgedSource, node: MeshNode, { digest }: RenderContext)
  * A tunnel that carries us to the API server which we need to repair it would be one that nobody can repair: such a route
  * has to be declared, or to be there already.
  */
-function withheldFrom({ entry }: JudgedSource, node: MeshNode, { servers, heldByKey }: RenderContext): Cidr[] {
-  const suspects = ownRoutes(node).filter((route) => servers.touches(route));
-  if (suspects.length === 0) return suspects;
+function withheldFrom({ entry }: JudgedSource, node: MeshNode, { servers, heldByKey }: RenderContext): readonly Cidr[] {
+  if (!ownRoutes(node).some(servers.touches)) return nothing;
+  const suspects = ownRoutes(node).filter(servers.touches);
   const declared = declaredRanges(entry);
   const held = routesOf(heldByKey.get(node.publicKey));
   return suspects.filter((route) => !declared.covers(route) && !held.covers(route));
@@ -92,8 +94,9 @@ function withheldFrom({ entry }: JudgedSource, node: MeshNode, { servers, heldBy
 /** The node's routes but those that are another cluster's. */
 function ownOf({ entry, connection }: JudgedSource, node: MeshNode, context: RenderContext): readonly Cidr[] {
   const { promised, heldByKey } = context;
-  const foreign = straysOf(entry, node).filter((route) => connection && trespasses(promised, connection, route));
-  if (foreign.length === 0) return ownRoutes(node);
+  const strays = straysOf(entry, node);
+  if (strays.length === 0 || !connection) return ownRoutes(node);
+  const foreign = strays.filter((route) => trespasses(promised, connection, route));
   const held = routesOf(heldByKey.get(node.publicKey));
   const lost = foreign.filter((route) => !held.covers(route));
   return without(ownRoutes(node), lost);
@@ -101,7 +104,7 @@ function ownOf({ entry, connection }: JudgedSource, node: MeshNode, context: Ren
 
 /** Those of a node's routes that its entry does not declare: in the typed form there are none. */
 function straysOf(entry: MeshEntry, node: MeshNode): readonly Cidr[] {
-  return entry.networks.form === "typed" ? [] : undeclaredRoutes(entry, node);
+  return entry.networks.form === "typed" ? nothing : undeclaredRoutes(entry, node);
 }
 
 const undeclaredRoutes = onceForBoth((entry: MeshEntry, node: MeshNode) =>

@@ -31,24 +31,22 @@ export function settleRoutes({ world, target, candidates, foreign, kept, heldByK
   const all = [...candidates, ...foreign, ...kept.map(({ held }) => held)];
   const endpoints = all.flatMap(({ endpoint }) => (endpoint ? endpointRoutes(endpoint) : []));
   const protection = protectionOf(world, target, endpoints);
-  const claims = candidates.flatMap((candidate) =>
-    claimsOf(candidate, heldByKey.get(candidate.publicKey)).filter(({ route }) => mayRoute(protection, route)),
-  );
-  const others = new Set([
+  const wishes = candidates.map((candidate) => claimsOf(candidate, heldByKey.get(candidate.publicKey)));
+  const claims = wishes.flat();
+  const lost = new Set(claims.filter(({ route }) => !mayRoute(protection, route)));
+  const others = [
     ...foreign.flatMap((held) => incumbents(held, held.allowedIps, held.publicKey)),
     ...kept.flatMap(({ held, routes, cluster }) => incumbents(held, routes, cluster ?? held.publicKey)),
-  ]);
-  const settled = settleClaims([...claims, ...others]);
+  ];
+  const bearable = lost.size === 0 ? claims : claims.filter((claim) => !lost.has(claim));
+  const settled = settleClaims([...bearable, ...others]);
+  for (const { claim } of settled.refused) lost.add(claim);
   const entangled = entangledPeers(settled);
-  const won = Map.groupBy(
-    settled.granted.filter((claim) => !others.has(claim)),
-    ({ peer }) => peer,
-  );
-  const peers = candidates.map((candidate): Peer => {
-    const routes = (won.get(candidate.publicKey) ?? []).map(({ route }) => route);
-    if (entangled.has(candidate.publicKey)) return asPeer(candidate, { routes, inPieces: true });
-    if (routes.length === candidate.routes.length) return wholePeer(candidate);
-    return asPeer(candidate, { routes: aggregate(routes), inPieces: false });
+  const peers = candidates.map((candidate, index): Peer => {
+    const inPieces = entangled.has(candidate.publicKey);
+    if (lost.size === 0 && !inPieces) return wholePeer(candidate);
+    const routes = (wishes[index] ?? []).filter((claim) => !lost.has(claim)).map(({ route }) => route);
+    return asPeer(candidate, { routes: inPieces ? routes : aggregate(routes), inPieces });
   });
   return { peers: peers.filter(({ routes }) => routes.length > 0), refused: settled.refused };
 }

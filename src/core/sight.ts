@@ -37,7 +37,8 @@ export function sightOf(candidate: Candidate, { held, routes, reported, resolved
   const mayBe = (endpoint: Endpoint): boolean => !candidate.pinned && !isRouted(endpoint, routes);
   const wasMet = held?.endpoint && held.declared !== "" && !isNew && mayBe(held.endpoint);
   const present = wasMet ? held.endpoint : undefined;
-  return { candidate, held, said, isNew, reported, seen: reported.filter(mayBe), present };
+  const seen = reported.length === 0 ? reported : reported.filter(mayBe);
+  return { candidate, held, said, isNew, reported, seen, present };
 }
 
 /**

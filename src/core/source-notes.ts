@@ -13,10 +13,13 @@ export function sourceNotes(sources: readonly JudgedSource[], rendered: readonly
       ...silent.map(({ name }) => note("NodeSilent", name)),
     ];
   });
-  const ofRoutes = rendered.flatMap(({ owners, source, node, withheld }) =>
-    withheld.map(
-      (route): Note => ({ owners, source, reason: "ApiServerAddress", subject: `${route.text} of ${node}` }),
-    ),
-  );
+  const isWithheld = ({ withheld }: Candidate): boolean => withheld.length > 0;
+  const ofRoutes = rendered
+    .filter(isWithheld)
+    .flatMap(({ owners, source, node, withheld }) =>
+      withheld.map(
+        (route): Note => ({ owners, source, reason: "ApiServerAddress", subject: `${route.text} of ${node}` }),
+      ),
+    );
   return [...ofSources, ...ofRoutes];
 }
