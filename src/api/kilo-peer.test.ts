@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { aMesh, aNode, aView, aWorld, planOf } from "../../test/support/build.ts";
 import { samePeer } from "../core/peer.ts";
-import { type PeerObject, readPeer, renderKept, renderPeer } from "./kilo-peer.ts";
+import { objectOf, type PeerObject, readPeer, renderKept, renderPeer } from "./kilo-peer.ts";
 
 const views = [aView([aNode(1, 0)]), aView([aNode(2, 0)])];
 const [peer] = planOf(aWorld({ meshes: [aMesh(2, { persistentKeepalive: 25 })], views }), 2).peers;
@@ -34,6 +34,23 @@ describe("a Peer object", () => {
 
   it("read back is the same Peer", () => {
     expect(samePeer(peer, readPeer(renderPeer(peer, "me")).held)).toBe(true);
+  });
+
+  it("is remembered without the object where we have read all of it, and an update still has the whole", () => {
+    const rendered = renderPeer(peer, "me");
+    const metadata = { ...rendered.metadata, uid: "u", resourceVersion: "7" };
+    const served = { ...rendered, metadata: { ...metadata, generation: 1, creationTimestamp: "2026-01-01T00:00:00Z" } };
+    expect(readPeer(served).object).toBeUndefined();
+    expect(objectOf(readPeer(served))).toEqual({ ...rendered, metadata });
+  });
+
+  it.each([
+    ["a label", (object: PeerObject) => ({ ...object, metadata: { ...object.metadata, labels: { mine: "1" } } })],
+    ["a preshared key", (object: PeerObject) => ({ ...object, spec: { ...object.spec, presharedKey: "psk" } })],
+    ["a finalizer", (object: PeerObject) => ({ ...object, metadata: { ...object.metadata, finalizers: ["x/y"] } })],
+  ])("with %s of somebody else is remembered whole", (_, add) => {
+    const object = add(renderPeer(peer, "me"));
+    expect(objectOf(readPeer(object))).toEqual(object);
   });
 
   it("has the marks of a move while it lasts, and says what the node said only where it matters", () => {

@@ -13,6 +13,21 @@ test("equal facts are no change but refresh version and time, and keep the same 
   expect(store.get("a")?.fact).toBe(fact);
 });
 
+test("the list of facts is the same object until one of them changes", () => {
+  const store = new Store<string>((before, after) => before === after);
+  store.put("a", entry("x", 1));
+  const list = store.facts();
+  store.put("a", entry("x", 2));
+  store.replaceAll({ entries: new Map([["a", entry("x", 2)]]), resourceVersion: "3", askedAt: 0 });
+  expect(store.facts()).toBe(list);
+  store.put("b", entry("y", 4));
+  expect(store.facts()).toEqual(["x", "y"]);
+  store.remove("a", { resourceVersion: "5", at: 0 });
+  expect(store.facts()).toEqual(["y"]);
+  store.replaceAll({ entries: new Map(), resourceVersion: "6", askedAt: 0 });
+  expect(store.facts()).toEqual([]);
+});
+
 test("taking over a list tells exactly the difference", () => {
   const store = new Store<string>((before, after) => before === after);
   store.put("same", entry("x", 1));

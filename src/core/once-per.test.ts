@@ -1,0 +1,33 @@
+import { expect, it, vi } from "vitest";
+import { onceFor, onceForBoth, onceForText, oncePer } from "./once-per.ts";
+
+it("a key is asked once, also when the answer is nothing", () => {
+  const make = vi.fn(() => undefined);
+  const answer = oncePer(make);
+  expect([answer("a"), answer("a")]).toEqual([undefined, undefined]);
+  expect(make).toHaveBeenCalledTimes(1);
+});
+
+it("what follows from an object is the same for the same object, and another's for an equal one", () => {
+  const answer = onceFor(({ n }: { n: number }) => [n]);
+  const object = { n: 1 };
+  expect(answer(object)).toBe(answer(object));
+  expect(answer({ n: 1 })).not.toBe(answer(object));
+});
+
+it("what follows from two objects follows from both", () => {
+  const answer = onceForBoth((a: { n: number }, b: { n: number }) => [a.n, b.n]);
+  const [one, other] = [{ n: 1 }, { n: 2 }];
+  expect(answer(one, other)).toEqual([1, 2]);
+  expect(answer(other, one)).toEqual([2, 1]);
+  expect(answer(one, other)).toBe(answer(one, other));
+});
+
+it("texts share what follows from them, and thousands of different ones are not kept", () => {
+  const make = vi.fn((text: string) => [text]);
+  const answer = onceForText(make);
+  expect(answer("a")).toBe(answer("a"));
+  for (let n = 0; n < 1000; n++) answer(String(n));
+  answer("a");
+  expect(make.mock.calls.filter(([text]) => text === "a")).toHaveLength(2);
+});
