@@ -1,6 +1,6 @@
 import { nodeName } from "../core/ids.ts";
 import type { NodeFacts } from "../core/node.ts";
-import { onceForText } from "../core/once-per.ts";
+import { oneCopy } from "../core/once-per.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { type Resource, nodes as untyped } from "../kube/resource.ts";
 import { annotations, nodeAnnotations, regionLabel } from "./names.ts";
@@ -35,8 +35,6 @@ export function readNode(node: NodeObject): NodeFacts {
     internalIps: addressesOf(node, "InternalIP"),
   };
 }
-
-const oneCopy = onceForText((text) => text);
 
 function addressesOf(node: NodeObject, type: string): string[] {
   return (node.status?.addresses ?? []).filter((entry) => entry.type === type).map(({ address }) => address);

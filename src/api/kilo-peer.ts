@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type Endpoint, hostText } from "../core/endpoint.ts";
 import { clusterName, type MeshId, nodeName, type PeerName } from "../core/ids.ts";
 import { keptMark } from "../core/move.ts";
-import { onceForText } from "../core/once-per.ts";
+import { onceForText, oneCopy } from "../core/once-per.ts";
 import { type HeldPeer, type Peer, samePeerSpec } from "../core/peer.ts";
 import { roamingKeepaliveSeconds } from "../core/reach.ts";
 import type { KubeObject } from "../kube/object.ts";
@@ -72,7 +72,6 @@ function readHeld({ metadata, spec }: PeerObject): HeldPeer {
   };
 }
 
-const oneCopy = onceForText((text) => text);
 const ownersIn = onceForText((text): readonly MeshId[] =>
   text.split(",").filter((owner): owner is MeshId => owner !== ""),
 );

@@ -1,4 +1,5 @@
 import { type Cidr, compareCidrs, contains } from "./cidr.ts";
+import { compareTexts } from "./texts.ts";
 
 /** A route that somebody wants in a target. */
 export interface Claim {
@@ -65,8 +66,7 @@ const isRivalry = (a: Claim, b: Claim): boolean => a.cluster !== b.cluster || a.
 
 function byRight(a: Claim, b: Claim): number {
   if (a.incumbent !== b.incumbent) return a.incumbent ? -1 : 1;
-  if (a.rank !== b.rank) return a.rank < b.rank ? -1 : 1;
-  return a.peer < b.peer ? -1 : a.peer > b.peer ? 1 : compareCidrs(a.route, b.route);
+  return compareTexts(a.rank, b.rank) || compareTexts(a.peer, b.peer) || compareCidrs(a.route, b.route);
 }
 
 /** Who has what the claim wants: the very route, or as another cluster one around it or inside. */

@@ -4,6 +4,7 @@ import { keeping } from "./kept.ts";
 import { rankOf } from "./mesh.ts";
 import type { MeshNode } from "./node.ts";
 import type { HeldPeer } from "./peer.ts";
+import { compareTexts } from "./texts.ts";
 import type { World } from "./world.ts";
 
 export interface KeysInput {
@@ -83,6 +84,5 @@ const continues = ({ mesh, source }: JudgedSource, held: HeldPeer): boolean =>
 const order = ({ node }: Bid, held: HeldPeer | undefined): number => (held?.node === node.name ? 0 : 1);
 
 function byRank(a: Bid, b: Bid): number {
-  const [left, right] = [rankOf(a.source.connected.mesh), rankOf(b.source.connected.mesh)];
-  return left < right ? -1 : left > right ? 1 : 0;
+  return compareTexts(rankOf(a.source.connected.mesh), rankOf(b.source.connected.mesh));
 }

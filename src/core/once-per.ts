@@ -49,3 +49,6 @@ export function onceForText<Value extends object | string>(make: (text: string) 
     return value;
   };
 }
+
+/** One copy of a text that thousands repeat. */
+export const oneCopy = onceForText((text) => text);

@@ -33,19 +33,20 @@ export function settleRoutes({ world, target, candidates, foreign, kept, heldByK
   const protection = protectionOf(world, target, endpoints);
   const wishes = candidates.map((candidate) => claimsOf(candidate, heldByKey.get(candidate.publicKey)));
   const claims = wishes.flat();
-  const lost = new Set(claims.filter(({ route }) => !mayRoute(protection, route)));
+  const unbearable = new Set(claims.filter(({ route }) => !mayRoute(protection, route)));
   const others = [
     ...foreign.flatMap((held) => incumbents(held, held.allowedIps, held.publicKey)),
     ...kept.flatMap(({ held, routes, cluster }) => incumbents(held, routes, cluster ?? held.publicKey)),
   ];
-  const bearable = lost.size === 0 ? claims : claims.filter((claim) => !lost.has(claim));
+  const bearable = unbearable.size === 0 ? claims : claims.filter((claim) => !unbearable.has(claim));
   const settled = settleClaims([...bearable, ...others]);
-  for (const { claim } of settled.refused) lost.add(claim);
+  const lost = new Set([...unbearable, ...settled.refused.map(({ claim }) => claim)]);
   const entangled = entangledPeers(settled);
   const peers = candidates.map((candidate, index): Peer => {
     const inPieces = entangled.has(candidate.publicKey);
-    if (lost.size === 0 && !inPieces) return wholePeer(candidate);
-    const routes = (wishes[index] ?? []).filter((claim) => !lost.has(claim)).map(({ route }) => route);
+    const wish = wishes[index] ?? [];
+    if (!inPieces && !wish.some((claim) => lost.has(claim))) return wholePeer(candidate);
+    const routes = wish.filter((claim) => !lost.has(claim)).map(({ route }) => route);
     return asPeer(candidate, { routes: inPieces ? routes : aggregate(routes), inPieces });
   });
   return { peers: peers.filter(({ routes }) => routes.length > 0), refused: settled.refused };

@@ -38,6 +38,7 @@ export class Contest {
     const refusals = await write(free);
     const refused = new Set(refusals.map(({ peer }) => peer));
     for (const change of free.filter(isWishing)) if (!refused.has(change.peer.name)) this.#note(target, change);
+    this.#forgetOld();
     return [...refusals, ...contested.map(refusalOf)];
   }
 
@@ -56,13 +57,16 @@ export class Contest {
     known.delete(wish.name);
     known.set(wish.name, { wish, atMs: [...lately, this.#clock.now()] });
     this.#written.set(target, known);
-    this.#forgetOld(known);
   }
 
-  #forgetOld(written: Map<PeerName, Written>): void {
-    for (const [name, { atMs }] of written) {
-      if (this.#lately(atMs).length > 0) return;
-      written.delete(name);
+  /** Of every target: one that was left is written to no more. The oldest come first. */
+  #forgetOld(): void {
+    for (const [target, written] of this.#written) {
+      for (const [name, { atMs }] of written) {
+        if (this.#lately(atMs).length > 0) break;
+        written.delete(name);
+      }
+      if (written.size === 0) this.#written.delete(target);
     }
   }
 

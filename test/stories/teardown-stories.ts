@@ -79,31 +79,13 @@ export const teardownStories = [
   }),
 
   story("a mesh is deleted while a cluster is away: it is emptied when it comes back", async (stage) => {
-    await stage.furnish();
-    const mesh = aMesh(letters, { deletionTimeout: "2s" });
-    await stage.applyMesh(mesh);
-    await stage.synced();
-    await stage.takeAway("c");
-    await untilReady(stage, mesh, { reason: "ClustersUnknown" });
-    await stage.mark();
-    await stage.deleteMesh(mesh);
-    await untilGone(stage, mesh);
-    await stage.holds({ clusters: ["a", "b"] });
+    await deleteWhileAway(stage);
     await stage.bringBack("c");
     await stage.synced();
   }),
 
   story("a mesh is deleted while a cluster is away, and another mesh cleans up later", async (stage) => {
-    await stage.furnish();
-    const mesh = aMesh(letters, { deletionTimeout: "2s" });
-    await stage.applyMesh(mesh);
-    await stage.synced();
-    await stage.takeAway("c");
-    await untilReady(stage, mesh, { reason: "ClustersUnknown" });
-    await stage.mark();
-    await stage.deleteMesh(mesh);
-    await untilGone(stage, mesh);
-    await stage.holds({ clusters: ["a", "b"] });
+    await deleteWhileAway(stage);
     // Who was there then knows nothing of the cluster any more.
     await stage.stopOperator();
     await stage.startOperator();
@@ -148,3 +130,17 @@ export const teardownStories = [
     await expectPeerWrites(stage, 10);
   }),
 ];
+
+/** A mesh of three clusters is gone, and one of them was away. */
+async function deleteWhileAway(stage: Stage): Promise<void> {
+  await stage.furnish();
+  const mesh = aMesh(letters, { deletionTimeout: "2s" });
+  await stage.applyMesh(mesh);
+  await stage.synced();
+  await stage.takeAway("c");
+  await untilReady(stage, mesh, { reason: "ClustersUnknown" });
+  await stage.mark();
+  await stage.deleteMesh(mesh);
+  await untilGone(stage, mesh);
+  await stage.holds({ clusters: ["a", "b"] });
+}
