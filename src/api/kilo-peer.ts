@@ -4,7 +4,7 @@ import { clusterName, type MeshId, nodeName, type PeerName } from "../core/ids.t
 import { keptMark } from "../core/move.ts";
 import { onceForText, oneCopy } from "../core/once-per.ts";
 import { type HeldPeer, type Peer, samePeerSpec } from "../core/peer.ts";
-import { roamingKeepaliveSeconds } from "../core/reach.ts";
+import { roamingKeepaliveSeconds } from "../core/sight.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { apiVersionOf, type Resource } from "../kube/resource.ts";
 import { annotations, group, labels, version } from "./names.ts";

@@ -9,7 +9,8 @@ import { nodesBehind, type World } from "./world.ts";
  * ours from now on; its next write stamps it. Two candidates: left alone. None in any namespace: a ghost, which goes when
  * two lists of the meshes agree.
  */
-export function adoptPeers(world: World, target: ConnectionId, held: readonly HeldPeer[]): HeldPeer[] {
+export function adoptPeers(world: World, target: ConnectionId, held: readonly HeldPeer[]): readonly HeldPeer[] {
+  if (!held.some((peer) => isLegacy(peer) || peer.offered)) return held;
   const owned = held.map((peer) => (isLegacy(peer) ? adopted(world, peer) : peer));
   return owned.map((peer) => (peer.offered && peer.instance !== world.instance ? taken(world, target, peer) : peer));
 }

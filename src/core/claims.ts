@@ -55,7 +55,7 @@ export function entangledPeers({ granted }: Settlement): Set<string> {
   return entangled;
 }
 
-const byRoute = (a: Claim, b: Claim): number => compareCidrs(a.route, b.route);
+export const byRoute = (a: Claim, b: Claim): number => compareCidrs(a.route, b.route);
 
 /** Nobody wants what another has. So it nearly always is, and seen in one sweep. */
 function isPeaceful(sorted: readonly Claim[]): boolean {

@@ -1,4 +1,6 @@
+import type { PeerName } from "./ids.ts";
 import { keptMark } from "./move.ts";
+import { onceFor } from "./once-per.ts";
 import { type HeldPeer, type Peer, samePeer } from "./peer.ts";
 import type { KnownPlan } from "./plan.ts";
 import { sameTexts } from "./texts.ts";
@@ -11,19 +13,26 @@ export type PeerChange =
   | { readonly action: "delete"; readonly held: HeldPeer };
 
 /** What to write so that the target holds the plan. Nothing that is not ours is in it. */
-export function diffPeers(plan: KnownPlan): PeerChange[] {
-  const { ours } = plan;
-  const heldByName = new Map(ours.map((held) => [held.name, held]));
-  const stays = new Set([...plan.peers.map(({ name }) => name), ...plan.kept.map(({ held }) => held.name)]);
-  const writes = plan.peers.flatMap((peer): PeerChange[] => {
+export function diffPeers({ ours, peers, unsettled, kept }: KnownPlan): PeerChange[] {
+  const heldByName = byName(ours);
+  const writes = unsettled.flatMap((peer): PeerChange[] => {
     const held = heldByName.get(peer.name);
     if (!held) return [{ action: "create", peer }];
     return samePeer(peer, held) ? [] : [{ action: "update", peer, held }];
   });
-  const shrinks = plan.kept.flatMap(({ held, routes }): PeerChange[] => {
+  const shrinks = kept.flatMap(({ held, routes }): PeerChange[] => {
     if (sameTexts(routes, held.allowedIps) && !keptMark(held.move)) return [];
     return routes.length > 0 ? [{ action: "shrink", held, routes }] : [{ action: "delete", held }];
   });
-  const deletes = ours.filter(({ name }) => !stays.has(name)).map((held): PeerChange => ({ action: "delete", held }));
-  return [...writes, ...shrinks, ...deletes];
+  const created = writes.filter(({ action }) => action === "create").length;
+  const isAllUsed = peers.length - created + kept.length === ours.length;
+  const deletes = isAllUsed ? [] : unused(ours, [...peers, ...kept.map(({ held }) => held)]);
+  return [...writes, ...shrinks, ...deletes.map((held): PeerChange => ({ action: "delete", held }))];
 }
+
+function unused(ours: readonly HeldPeer[], used: readonly { readonly name: PeerName }[]): HeldPeer[] {
+  const names = new Set(used.map(({ name }) => name));
+  return ours.filter(({ name }) => !names.has(name));
+}
+
+const byName = onceFor((ours: readonly HeldPeer[]) => new Map(ours.map((held) => [held.name, held])));

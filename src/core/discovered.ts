@@ -1,6 +1,7 @@
 import { isReachable, parseIp } from "./cidr.ts";
 import { type Endpoint, endpointAt, endpointText } from "./endpoint.ts";
 import type { NodeName } from "./ids.ts";
+import { onceFor } from "./once-per.ts";
 
 /** Where the nodes of a cluster have met each public key, by the node that says so. */
 export type Observed = ReadonlyMap<NodeName, ReadonlyMap<string, Endpoint>>;
@@ -19,7 +20,7 @@ export function parseDiscovered(text: string): Map<string, Endpoint> {
 }
 
 /** What a cluster's nodes say of each key, in the order of their names; a place counts once, whoever reports it. */
-export function reportsIn(observed: Observed): ReadonlyMap<string, readonly Endpoint[]> {
+export const reportsIn = onceFor((observed: Observed): ReadonlyMap<string, readonly Endpoint[]> => {
   const places = new Map<string, Map<string, Endpoint>>();
   for (const [, endpoints] of [...observed].sort(([a], [b]) => (a < b ? -1 : 1))) {
     for (const [key, endpoint] of endpoints) {
@@ -29,7 +30,7 @@ export function reportsIn(observed: Observed): ReadonlyMap<string, readonly Endp
     }
   }
   return new Map([...places].map(([key, known]) => [key, [...known.values()]]));
-}
+});
 
 function parseObject(text: string): Record<string, unknown> {
   if (text === "") return {};

@@ -1,10 +1,10 @@
 import { admitNode } from "./admit.ts";
+import { type Holding, heldsOf } from "./holding.ts";
 import type { ConnectionId } from "./ids.ts";
-import { foldLocations } from "./location.ts";
 import type { MeshEntry } from "./mesh.ts";
 import { type Judged, judgedOf, type NodeFacts } from "./node.ts";
 import { onceForBoth } from "./once-per.ts";
-import type { HeldPeer } from "./peer.ts";
+import type { Recall } from "./recall.ts";
 import { type Source, sourcesOf } from "./source.ts";
 import { compareTexts } from "./texts.ts";
 import { type ClusterView, nodesBehind, type World } from "./world.ts";
@@ -17,11 +17,12 @@ export interface JudgedSource extends Source, Judged {
   readonly unclear: readonly string[];
 }
 
-export function judgeSources(
-  world: World,
-  target: ConnectionId,
-  heldByKey: ReadonlyMap<string, HeldPeer>,
-): JudgedSource[] {
+export interface JudgeInput {
+  readonly holding: Holding;
+  readonly recall: Recall;
+}
+
+export function judgeSources(world: World, target: ConnectionId, { holding, recall }: JudgeInput): JudgedSource[] {
   return sourcesOf(world.meshes, target).map((source) => {
     const observed = nodesBehind(world, source.connected.connections.get(source.entry.name));
     const view = source.connection && world.clusters.get(source.connection);
@@ -29,7 +30,8 @@ export function judgeSources(
     const { entry } = source;
     const nodes = observed.items;
     const judged = judgedNodes(entry, nodes);
-    return { ...source, view, ...foldLocations({ entry, nodes, judged, heldByKey, silent: view.silent }) };
+    const helds = heldsOf(holding, judged.admitted);
+    return { ...source, view, ...recall.of(source).fold({ entry, nodes, judged, helds, silent: view.silent }) };
   });
 }
 

@@ -36,24 +36,20 @@ export interface KeepingInput {
 }
 
 export interface KeptInput extends KeepingInput {
-  readonly ours: readonly HeldPeer[];
+  /** Peers of ours that no node wants. */
+  readonly unwanted: readonly HeldPeer[];
 }
 
 /** How long a Peer outlives the annotations of its node: a restart of Kilo takes them off for seconds. */
 export const strippedGraceMs = 180_000;
 
 /** A withdrawal needs proof. No node wants these Peers, and nothing proves yet that they may go. */
-export function keptPeers({ ours, ...input }: KeptInput): KeptPeer[] {
-  const wantedKeys = new Set<string>(
-    input.sources.flatMap(({ admitted }) => admitted.map(({ publicKey }) => publicKey)),
-  );
+export function keptPeers({ unwanted, ...input }: KeptInput): KeptPeer[] {
   const whyKept = keeping(input);
-  return ours
-    .filter(({ publicKey }) => !wantedKeys.has(publicKey))
-    .flatMap((held) => {
-      const why = whyKept(held);
-      return why ? [{ held, ...why }] : [];
-    });
+  return unwanted.flatMap((held) => {
+    const why = whyKept(held);
+    return why ? [{ held, ...why }] : [];
+  });
 }
 
 export type Why = Omit<KeptPeer, "held">;

@@ -1,8 +1,10 @@
+import { type Holding, heldsOf } from "./holding.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import { keeping } from "./kept.ts";
 import { rankOf } from "./mesh.ts";
-import type { MeshNode } from "./node.ts";
+import type { MeshNode, NodeFacts } from "./node.ts";
+import { onceFor } from "./once-per.ts";
 import type { HeldPeer } from "./peer.ts";
 import { compareTexts } from "./texts.ts";
 import type { World } from "./world.ts";
@@ -11,7 +13,7 @@ export interface KeysInput {
   readonly world: World;
   readonly target: ConnectionId;
   readonly sources: readonly JudgedSource[];
-  readonly heldByKey: ReadonlyMap<string, HeldPeer>;
+  readonly holding: Holding;
 }
 
 export interface SettledKeys {
@@ -19,6 +21,10 @@ export interface SettledKeys {
   readonly sources: readonly JudgedSource[];
   /** The sources with the nodes whose key another cluster has. */
   readonly refused: readonly JudgedSource[];
+  /** All keys that they want. */
+  readonly wanted: ReadonlySet<string>;
+  /** Keys that several of the sources want, all for one cluster. */
+  readonly shared: ReadonlySet<string>;
 }
 
 interface Bid {
@@ -33,22 +39,49 @@ interface Bid {
  */
 export function settleKeys(input: KeysInput): SettledKeys {
   const { sources } = input;
-  const ownKeys = keysOf(input);
+  const ownKeys = ownKeysOf(input);
+  const { wanted, disputed } = surveyKeys(input, ownKeys);
+  if (disputed.size === 0) return { sources, refused: [], wanted, shared: disputed };
   const whyKept = keeping(input);
   const winner = (key: string, bids: readonly Bid[]): ConnectionId | undefined => {
-    const held = input.heldByKey.get(key);
+    const held = input.holding.heldByKey.get(key);
     if (ownKeys.has(key)) return undefined;
     return winnerOf(bids, held, () => held !== undefined && whyKept(held) !== undefined);
   };
-  const lost = new Set([...bidsByKey(sources)].flatMap(([key, bids]) => losersOf(bids, winner(key, bids))));
-  if (lost.size === 0) return { sources, refused: [] };
+  const bids = [...bidsByKey(sources, disputed)];
+  const lost = new Set(bids.flatMap(([key, ofKey]) => losersOf(ofKey, winner(key, ofKey))));
+  const isShared = (ofKey: readonly Bid[]): boolean => ofKey.filter(({ node }) => !lost.has(node)).length > 1;
+  const shared = new Set(bids.filter(([, ofKey]) => isShared(ofKey)).map(([key]) => key));
+  if (lost.size === 0) return { sources, refused: [], wanted, shared };
   const split = (isLost: boolean): JudgedSource[] =>
     sources.map((source) => ({ ...source, admitted: source.admitted.filter((node) => lost.has(node) === isLost) }));
-  return { sources: split(false), refused: split(true) };
+  const won = split(false);
+  return { sources: won, refused: split(true), wanted: surveyKeys({ ...input, sources: won }, ownKeys).wanted, shared };
 }
 
-function bidsByKey(sources: readonly JudgedSource[]): ReadonlyMap<string, readonly Bid[]> {
-  const bids = sources.flatMap((source) => source.admitted.map((node) => ({ source, node })));
+/** Disputed are all but those that one node alone wants and whose Peer, if there is one, is that of its source. */
+function surveyKeys({ sources, holding }: KeysInput, ownKeys: ReadonlySet<string>) {
+  const wanted = new Set<string>();
+  const disputed = new Set<string>();
+  for (const source of sources) {
+    const helds = heldsOf(holding, source.admitted);
+    source.admitted.forEach(({ publicKey }, index) => {
+      const held = helds[index];
+      if (wanted.has(publicKey) || ownKeys.has(publicKey)) disputed.add(publicKey);
+      else if (held && !continues(source, held)) disputed.add(publicKey);
+      wanted.add(publicKey);
+    });
+  }
+  return { wanted, disputed };
+}
+
+function bidsByKey(
+  sources: readonly JudgedSource[],
+  disputed: ReadonlySet<string>,
+): ReadonlyMap<string, readonly Bid[]> {
+  const bids = sources.flatMap((source) =>
+    source.admitted.filter(({ publicKey }) => disputed.has(publicKey)).map((node) => ({ source, node })),
+  );
   return Map.groupBy(bids, ({ node }) => node.publicKey);
 }
 
@@ -59,10 +92,12 @@ function losersOf(bids: readonly Bid[], winner: ConnectionId | undefined): reado
   return bids.filter(({ source }) => source.connection !== winner).map(({ node }) => node);
 }
 
-function keysOf({ world, target }: Pick<KeysInput, "world" | "target">): Set<string> {
+function ownKeysOf({ world, target }: KeysInput): ReadonlySet<string> {
   const nodes = world.clusters.get(target)?.nodes;
-  return new Set(nodes?.state === "known" ? nodes.items.map(({ key }) => key) : []);
+  return keysOf(nodes?.state === "known" ? nodes.items : []);
 }
+
+const keysOf = onceFor((nodes: readonly NodeFacts[]) => new Set(nodes.map(({ key }) => key)));
 
 /** The cluster that has the key; undefined when none of the bidders has. */
 function winnerOf(bids: readonly Bid[], held: HeldPeer | undefined, isKept: () => boolean): ConnectionId | undefined {

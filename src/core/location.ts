@@ -1,7 +1,8 @@
 import type { Cidr } from "./cidr.ts";
+import type { Helds } from "./holding.ts";
 import type { MeshEntry } from "./mesh.ts";
 import type { Judged, MeshNode, NodeFacts, SkippedNode } from "./node.ts";
-import { type HeldPeer, routesOf } from "./peer.ts";
+import { routesOf } from "./peer.ts";
 import { hostsOf, podsOf } from "./routes.ts";
 import type { ClusterView } from "./world.ts";
 
@@ -9,7 +10,8 @@ export interface FoldInput {
   readonly entry: MeshEntry;
   readonly nodes: readonly NodeFacts[];
   readonly judged: Judged;
-  readonly heldByKey: ReadonlyMap<string, HeldPeer>;
+  /** Of those that are admitted. */
+  readonly helds: Helds;
   readonly silent: ClusterView["silent"];
 }
 
@@ -23,14 +25,12 @@ export interface Folded extends Judged {
  * Peer carries their routes too. They stay on the Peer that has them until that one is silent and exactly one other is
  * heard; where nothing says who leads, the leaders carry only what is their own.
  */
-export function foldLocations({ entry, nodes, judged, heldByKey, silent }: FoldInput): Folded {
+export function foldLocations({ entry, nodes, judged, helds, silent }: FoldInput): Folded {
   if (!judged.skipped.some(isAddressless)) return { ...judged, unclear: [] };
   const factsOf = new Map(nodes.map((facts) => [facts.name, facts]));
   const locationOf = ({ name }: { name: NodeFacts["name"] }): string => factsOf.get(name)?.location ?? "";
   const leaders = Map.groupBy(judged.admitted, locationOf);
-  const there = new Map(
-    [...leaders.values()].flat().map((leader) => [leader, routesOf(heldByKey.get(leader.publicKey))]),
-  );
+  const there = new Map(judged.admitted.map((leader, index) => [leader, routesOf(helds[index])]));
   const folded = new Map<string, Cidr[]>();
   const covered = new Set<string>();
   const unclear = new Set<string>();

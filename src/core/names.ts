@@ -1,14 +1,12 @@
+import type { Holding } from "./holding.ts";
 import type { PeerName } from "./ids.ts";
 import type { KeptPeer } from "./kept.ts";
 import type { HeldPeer, Peer } from "./peer.ts";
 
 export interface NamesInput {
   readonly wanted: readonly Peer[];
-  readonly held: readonly HeldPeer[];
-  /** The Peer of ours that holds each key. */
-  readonly heldByKey: ReadonlyMap<string, HeldPeer>;
+  readonly holding: Holding;
   readonly kept: readonly KeptPeer[];
-  readonly instance: string;
   readonly digest: (text: string) => string;
 }
 
@@ -18,10 +16,9 @@ const longestName = 253;
  * Settles the name of each wanted Peer. A Peer is its key: while the key is wanted, the Peer of ours that holds it keeps
  * its name. A newcomer takes the name it was rendered with; where that is occupied, a suffix made of its key.
  */
-export function chooseNames({ wanted, held, heldByKey, kept, instance, digest }: NamesInput): readonly Peer[] {
+export function chooseNames({ wanted, holding, kept, digest }: NamesInput): readonly Peer[] {
+  const { held, ours, heldByKey } = holding;
   const nameOf = ({ publicKey }: Peer): PeerName | undefined => heldByKey.get(publicKey)?.name;
-  if (wanted.every((peer) => nameOf(peer) === peer.name)) return wanted;
-  const ours = held.filter((peer) => peer.instance === instance);
   const free = new Map(ours.map((peer) => [peer.name, peer]));
   for (const { held: peer } of kept) free.delete(peer.name);
   const occupied = new Set(held.map(({ name }) => name));

@@ -1,8 +1,7 @@
 import type { Cidr } from "./cidr.ts";
 import { type Endpoint, endpointRoutes } from "./endpoint.ts";
 import type { ConnectionId } from "./ids.ts";
-import type { JudgedSource } from "./judge.ts";
-import { declaredNetworks } from "./mesh.ts";
+import { declaredNetworks, type MeshEntry } from "./mesh.ts";
 import { oncePer } from "./once-per.ts";
 import { type Ranges, rangesOf } from "./ranges.ts";
 
@@ -12,10 +11,19 @@ export interface Promised {
   readonly toOthers: (cluster: ConnectionId) => Ranges;
 }
 
-export function promisedTo(sources: readonly JudgedSource[]): Promised {
+export interface Promises {
+  readonly entries: readonly MeshEntry[];
+  /** Where each of them leads. */
+  readonly connections: readonly (ConnectionId | undefined)[];
+}
+
+export function promisedTo({ entries, connections }: Promises): Promised {
   const of = (isAsked: (cluster: ConnectionId) => boolean): Ranges =>
     rangesOf(
-      sources.flatMap(({ connection, entry }) => (connection && isAsked(connection) ? declaredNetworks(entry) : [])),
+      entries.flatMap((entry, index) => {
+        const cluster = connections[index];
+        return cluster && isAsked(cluster) ? declaredNetworks(entry) : [];
+      }),
     );
   return {
     to: oncePer((cluster) => of((one) => one === cluster)),
@@ -45,9 +53,12 @@ interface Routed {
 }
 
 /** For each cluster its own routes, and the networks of the others. */
-export function tunnelsAround(promised: Promised, routed: readonly Routed[]): (cluster: ConnectionId) => Tunnels {
+export function tunnelsAround(
+  promised: Promised,
+  routed: readonly (readonly Routed[])[],
+): (cluster: ConnectionId) => Tunnels {
   return oncePer((cluster) => {
-    const own = rangesOf(routed.flatMap(({ cluster: one, routes }) => (one === cluster ? routes : [])));
+    const own = rangesOf(routed.flat().flatMap(({ cluster: one, routes }) => (one === cluster ? routes : [])));
     const others = promised.toOthers(cluster);
     return { touches: (route) => own.touches(route) || others.touches(route) };
   });

@@ -1,13 +1,16 @@
-import { type CarrierContext, carrierOf, clusterWideOf } from "./carrier.ts";
+import { type CarrierInput, carrierOf, clusterWideOf } from "./carrier.ts";
 import { type Cidr, uniqueRoutes } from "./cidr.ts";
 import { type ConnectionId, peerName } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import { declaredNetworks, type MeshEntry, meshKeepaliveSeconds, rankOf } from "./mesh.ts";
 import { type MeshNode, ownRoutes } from "./node.ts";
+import type { Note } from "./notes.ts";
 import { onceFor, onceForBoth } from "./once-per.ts";
-import { type Peer, routesOf } from "./peer.ts";
+import { type HeldPeer, type Peer, routesOf } from "./peer.ts";
 import { type Promised, trespasses } from "./promised.ts";
-import { type Ranges, rangesOf } from "./ranges.ts";
+import { rangesOf } from "./ranges.ts";
+import type { Servers } from "./servers.ts";
+import { sourceNotes } from "./source-notes.ts";
 import type { ConnectedMesh } from "./world.ts";
 
 /** A wanted Peer before its routes are settled against those of others. */
@@ -21,43 +24,56 @@ export interface Candidate extends Peer {
   readonly withheld: readonly Cidr[];
 }
 
-export interface RenderContext extends CarrierContext {
-  readonly servers: Ranges;
+export interface RenderInput extends CarrierInput, Pick<JudgedSource, "mesh" | "source" | "connected" | "unclear"> {
+  readonly connection: ConnectionId | undefined;
+  readonly servers: Servers;
   readonly promised: Promised;
   readonly digest: (text: string) => string;
 }
 
-const nothing: readonly Cidr[] = [];
-
 /** What one source wants in a target. */
-export function renderSource(source: JudgedSource, context: RenderContext): Candidate[] {
-  const carrier = carrierOf(source, context);
-  return source.admitted.map((node) => {
-    const candidate = renderNode(source, node, context);
-    if (node !== carrier) return candidate;
-    return { ...candidate, routes: uniqueRoutes([...candidate.routes, ...clusterWideOf(source)]) };
-  });
+export interface Rendered {
+  readonly candidates: readonly Candidate[];
+  /** The names that its endpoints use. */
+  readonly names: readonly string[];
+  /** What works, but not as declared. */
+  readonly notes: readonly Note[];
 }
 
-function renderNode(source: JudgedSource, node: MeshNode, context: RenderContext): Candidate {
-  const wish = wishOf(source, node, context);
-  const withheld = withheldFrom(source, node, context);
-  const routes = without(ownOf(source, node, context), withheld);
+const nothing: readonly Cidr[] = [];
+
+export function renderSource(input: RenderInput): Rendered {
+  const carrier = carrierOf(input);
+  const candidates = input.admitted.map((node, index) => {
+    const candidate = renderNode(input, node, input.helds[index]);
+    if (node !== carrier) return candidate;
+    return { ...candidate, routes: uniqueRoutes([...candidate.routes, ...clusterWideOf(input)]) };
+  });
+  return { candidates, names: namesIn(candidates), notes: sourceNotes(input, candidates) };
+}
+
+const namesIn = (candidates: readonly Candidate[]): string[] =>
+  candidates.flatMap(({ endpoint: { host } }) => ("dns" in host ? [host.dns] : []));
+
+function renderNode(input: RenderInput, node: MeshNode, held: HeldPeer | undefined): Candidate {
+  const wish = wishOf(input, node);
+  const withheld = withheldFrom(input, node, held);
+  const routes = without(ownOf(input, node, held), withheld);
   return routes === wish.routes ? wish : { ...wish, routes, withheld };
 }
 
 const wishesOf = onceFor((_: ConnectedMesh) => new WeakMap<MeshNode, Candidate>());
 
 /** What a mesh wants for a node wherever nobody objects: the same for all targets, and for all plans while it is so. */
-function wishOf(source: JudgedSource, node: MeshNode, { digest }: RenderContext): Candidate {
-  const wishes = wishesOf(source.connected);
+function wishOf({ connected, connection, source, digest }: RenderInput, node: MeshNode): Candidate {
+  const wishes = wishesOf(connected);
   const known = wishes.get(node);
   if (known) return known;
-  const { mesh } = source.connected;
+  const { mesh } = connected;
   const wish = {
-    cluster: source.connection ?? ("" as ConnectionId),
+    cluster: connection ?? ("" as ConnectionId),
     rank: rankOf(mesh),
-    name: peerName({ mesh: mesh.name, source: source.source, node: node.name }, digest),
+    name: peerName({ mesh: mesh.name, source, node: node.name }, digest),
     publicKey: node.publicKey,
     endpoint: node.endpoint,
     roams: node.roams,
@@ -71,7 +87,7 @@ function wishOf(source: JudgedSource, node: MeshNode, { digest }: RenderContext)
     withheld: nothing,
     keepaliveSeconds: meshKeepaliveSeconds(mesh),
     mesh: mesh.name,
-    source: source.source,
+    source,
     node: node.name,
     owners: [mesh.id],
   };
@@ -83,22 +99,29 @@ function wishOf(source: JudgedSource, node: MeshNode, { digest }: RenderContext)
  * A tunnel that carries us to the API server which we need to repair it would be one that nobody can repair: such a route
  * has to be declared, or to be there already.
  */
-function withheldFrom({ entry }: JudgedSource, node: MeshNode, { servers, heldByKey }: RenderContext): readonly Cidr[] {
-  if (!ownRoutes(node).some(servers.touches)) return nothing;
-  const suspects = ownRoutes(node).filter(servers.touches);
+function withheldFrom(
+  { entry, servers: { addresses } }: RenderInput,
+  node: MeshNode,
+  held: HeldPeer | undefined,
+): readonly Cidr[] {
+  if (!ownRoutes(node).some(addresses.touches)) return nothing;
+  const suspects = ownRoutes(node).filter(addresses.touches);
   const declared = declaredRanges(entry);
-  const held = routesOf(heldByKey.get(node.publicKey));
-  return suspects.filter((route) => !declared.covers(route) && !held.covers(route));
+  const there = routesOf(held);
+  return suspects.filter((route) => !declared.covers(route) && !there.covers(route));
 }
 
 /** The node's routes but those that are another cluster's. */
-function ownOf({ entry, connection }: JudgedSource, node: MeshNode, context: RenderContext): readonly Cidr[] {
-  const { promised, heldByKey } = context;
+function ownOf(
+  { entry, connection, promised }: RenderInput,
+  node: MeshNode,
+  held: HeldPeer | undefined,
+): readonly Cidr[] {
   const strays = straysOf(entry, node);
   if (strays.length === 0 || !connection) return ownRoutes(node);
   const foreign = strays.filter((route) => trespasses(promised, connection, route));
-  const held = routesOf(heldByKey.get(node.publicKey));
-  const lost = foreign.filter((route) => !held.covers(route));
+  const there = routesOf(held);
+  const lost = foreign.filter((route) => !there.covers(route));
   return without(ownRoutes(node), lost);
 }
 

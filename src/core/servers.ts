@@ -14,7 +14,7 @@ export interface Servers {
 
 const everything = networksIn(["0.0.0.0/0", "::/0"]);
 
-export function serversOf({ servers, resolved }: World): Servers {
+export function serversOf({ servers, resolved }: Pick<World, "servers" | "resolved">): Servers {
   const names = servers.filter((host) => parseIp(host) === undefined);
   const isAsked = names.every((name) => resolved.has(name));
   const texts = servers.flatMap((host) => resolved.get(host) ?? [host]);

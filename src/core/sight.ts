@@ -22,16 +22,22 @@ export interface Sight {
   readonly present: Endpoint | undefined;
 }
 
-export interface SightInput {
+interface Seen {
   readonly held: HeldPeer | undefined;
   /** Every route that leads into a tunnel. */
   readonly routes: Tunnels;
   /** From where the target's nodes have met it. */
   readonly reported: readonly Endpoint[];
-  readonly resolved: ReadonlyMap<string, readonly string[]>;
+  readonly resolved: Resolved;
 }
 
-export function sightOf(candidate: Candidate, { held, routes, reported, resolved }: SightInput): Sight {
+/** The addresses of the names that could be resolved. */
+export type Resolved = ReadonlyMap<string, readonly string[]>;
+
+/** What lets Kilo follow a node that turns up somewhere else. */
+export const roamingKeepaliveSeconds = 25;
+
+export function sightOf(candidate: Candidate, { held, routes, reported, resolved }: Seen): Sight {
   const said = candidate.roams ? undefined : saidBy(candidate, held, resolved);
   const isNew = isNewlySaid(candidate, held, said);
   const mayBe = (endpoint: Endpoint): boolean => !candidate.pinned && !isRouted(endpoint, routes);
@@ -45,11 +51,7 @@ export function sightOf(candidate: Candidate, { held, routes, reported, resolved
  * One name that does not resolve stops Kilo on every node, so names are resolved here. The present address stays while it is
  * in the answer. Undefined without an answer.
  */
-export function addressOf(
-  endpoint: Endpoint,
-  present: Endpoint | undefined,
-  resolved: ReadonlyMap<string, readonly string[]>,
-): Endpoint | undefined {
+export function addressOf(endpoint: Endpoint, present: Endpoint | undefined, resolved: Resolved): Endpoint | undefined {
   if ("ip" in endpoint.host) return endpoint;
   const addresses = resolved.get(endpoint.host.dns) ?? [];
   const [first] = addresses;
@@ -63,11 +65,7 @@ export function isRouted(endpoint: Endpoint, routes: Tunnels): boolean {
   return endpointRoutes(endpoint).some((route) => routes.touches(route));
 }
 
-function saidBy(
-  { endpoint, pinned }: Candidate,
-  held: HeldPeer | undefined,
-  resolved: SightInput["resolved"],
-): Endpoint | undefined {
+function saidBy({ endpoint, pinned }: Candidate, held: HeldPeer | undefined, resolved: Resolved): Endpoint | undefined {
   return addressOf(endpoint, writtenFor(held), resolved) ?? (pinned ? held?.endpoint : writtenFor(held));
 }
 
@@ -81,4 +79,10 @@ function isNewlySaid({ pinned }: Candidate, held: HeldPeer | undefined, said: En
   if (!held || !said) return false;
   if (pinned) return !sameEndpoint(said, held.endpoint);
   return !held.legacy && !sameEndpoint(said, writtenFor(held));
+}
+
+/** A Peer without keepalive stays so while it moves: Kilo takes its endpoint at once. */
+export function waitingKeepalive({ candidate, held }: Sight): number {
+  const follows = held !== undefined && held.keepaliveSeconds > 0;
+  return candidate.keepaliveSeconds || (follows ? roamingKeepaliveSeconds : 0);
 }

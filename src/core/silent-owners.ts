@@ -1,4 +1,5 @@
 import { networksIn, uniqueRoutes } from "./cidr.ts";
+import type { Helds } from "./holding.ts";
 import type { MeshId } from "./ids.ts";
 import type { KeepingInput } from "./kept.ts";
 import { oncePer } from "./once-per.ts";
@@ -6,27 +7,37 @@ import type { HeldPeer } from "./peer.ts";
 import type { Candidate } from "./render.ts";
 import { reachesElsewhere } from "./same-cluster.ts";
 
-export interface SilentInput extends KeepingInput {
-  readonly heldByKey: ReadonlyMap<string, HeldPeer>;
+/**
+ * Tells of which owners nothing is known here now. One that holds this cluster through another connection is not heard
+ * here either.
+ */
+export function silentIn({ world, target, sources }: KeepingInput): (owner: MeshId) => boolean {
+  return oncePer((owner: MeshId) => {
+    if (world.refused.has(owner) || sources.some(({ mesh, view }) => mesh === owner && !view)) return true;
+    const connected = world.meshes.find(({ mesh }) => mesh.id === owner);
+    return connected !== undefined && reachesElsewhere(world, connected, target);
+  });
 }
 
-/**
- * Owners of whose wishes nothing is known here now keep their share of a Peer that others want too, and the first of all
- * its name. One that holds this cluster through another connection is not heard here either.
- */
-export function withSilentOwners({ world, target, sources, heldByKey }: SilentInput): (peer: Candidate) => Candidate {
-  const unknown = new Set(sources.filter(({ view }) => !view).map(({ mesh }) => mesh));
-  const meshes = new Map(world.meshes.map((connected) => [connected.mesh.id, connected]));
-  const isSilent = oncePer((owner: MeshId) => {
-    const connected = meshes.get(owner);
-    const isElsewhere = connected !== undefined && reachesElsewhere(world, connected, target);
-    return world.refused.has(owner) || unknown.has(owner) || isElsewhere;
-  });
-  return (peer) => {
-    const held = heldByKey.get(peer.publicKey);
-    const silent = (held?.owners ?? []).filter((owner) => !peer.owners.includes(owner) && isSilent(owner));
-    return held && silent.length > 0 ? shared(peer, held, silent) : peer;
-  };
+export interface Owned {
+  readonly candidates: readonly Candidate[];
+  /** Of each of them. */
+  readonly helds: Helds;
+}
+
+/** Owners of Peers that are not among those who want them now. */
+export function strangersIn({ candidates, helds }: Owned): readonly MeshId[] {
+  const owners = helds.flatMap((held, index) =>
+    (held?.owners ?? []).filter((owner) => !candidates[index]?.owners.includes(owner)),
+  );
+  return [...new Set(owners)];
+}
+
+/** Silent owners keep their share of a Peer that others want too, and the first of all its name. */
+export function withSilentOwners(peer: Candidate, held: HeldPeer | undefined, silent: readonly MeshId[]): Candidate {
+  if (!held || silent.length === 0) return peer;
+  const theirs = held.owners.filter((owner) => !peer.owners.includes(owner) && silent.includes(owner));
+  return theirs.length > 0 ? shared(peer, held, theirs) : peer;
 }
 
 function shared(peer: Candidate, held: HeldPeer, silent: readonly MeshId[]): Candidate {

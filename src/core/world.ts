@@ -26,7 +26,7 @@ export interface Departure {
 
 export type Ages = Pick<ReadonlyMap<PeerName, number>, "get">;
 
-/** One connected cluster at one moment. */
+/** One connected cluster at one moment. Nothing in it changes later: plans keep what follows from it. */
 export interface ClusterView {
   readonly nodes: Observation<NodeFacts>;
   readonly peers: Observation<HeldPeer>;
@@ -67,7 +67,7 @@ export interface ConnectedMesh {
   readonly ledger: ReadonlySet<ConnectionId>;
 }
 
-/** Everything one planning pass may look at. */
+/** Everything one planning pass may look at. Nothing in it changes later: who knows more makes another world. */
 export interface World {
   /** Marks the Peers of this operator. Two operators that share a target never touch each other's. */
   readonly instance: string;

@@ -8,6 +8,7 @@ import {
 } from "../api/cluster-mesh.ts";
 import type { DrainRow } from "../core/drain.ts";
 import type { ConnectionId, MeshId } from "../core/ids.ts";
+import { Recall } from "../core/recall.ts";
 import { isIn } from "../core/source.ts";
 import type { TargetReport } from "../core/status.ts";
 import type { World } from "../core/world.ts";
@@ -51,6 +52,7 @@ export class Memory {
   readonly reports = new Map<ConnectionId, TargetReport>();
   readonly #options: MemoryOptions;
   readonly #speakers = new Map<ConnectionId, ConnectionId>();
+  readonly #recalls = new Map<ConnectionId, Recall>();
   #topology: Topology | undefined;
 
   constructor(options: MemoryOptions, listeners: MemoryListeners) {
@@ -81,10 +83,18 @@ export class Memory {
   settle(topology: Topology): boolean {
     if (this.#topology && sameTopology(this.#topology, topology)) return false;
     this.#topology = topology;
+    this.#recalls.clear();
     const open = new Set(this.registry.ids());
     for (const id of this.reports.keys()) if (!open.has(id)) this.reports.delete(id);
     for (const id of this.#speakers.keys()) if (!open.has(id)) this.#speakers.delete(id);
     return true;
+  }
+
+  /** What the plans of a target leave to the next one, while the spec is the same. */
+  recallOf(target: ConnectionId): Recall {
+    const recall = this.#recalls.get(target) ?? new Recall();
+    this.#recalls.set(target, recall);
+    return recall;
   }
 
   world(): World | undefined {

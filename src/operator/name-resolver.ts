@@ -20,7 +20,7 @@ const againAfterMs = 60_000;
  */
 export class NameResolver {
   readonly #options: Required<ResolverOptions>;
-  readonly #answers = new Map<string, readonly string[]>();
+  #answers: ReadonlyMap<string, readonly string[]> = new Map();
   readonly #wanted = new Map<string, readonly string[]>();
   readonly #followed = new Map<string, AbortController>();
 
@@ -28,6 +28,7 @@ export class NameResolver {
     this.#options = { resolve: addressesOf, ...options };
   }
 
+  /** A new map whenever an answer differs. */
   get answers(): ReadonlyMap<string, readonly string[]> {
     return this.#answers;
   }
@@ -54,7 +55,7 @@ export class NameResolver {
   #forget(name: string): void {
     this.#followed.get(name)?.abort();
     this.#followed.delete(name);
-    this.#answers.delete(name);
+    this.#answers = new Map([...this.#answers].filter(([known]) => known !== name));
   }
 
   async #keep(name: string, signal: AbortSignal): Promise<void> {
@@ -72,7 +73,7 @@ export class NameResolver {
     const before = this.#answers.get(name);
     const answer = found ?? before ?? [];
     if (isDeepStrictEqual(answer, before)) return;
-    this.#answers.set(name, answer);
+    this.#answers = new Map([...this.#answers, [name, answer]]);
     onChange();
   }
 }

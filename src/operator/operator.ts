@@ -165,6 +165,7 @@ export class Operator {
     }
     const ports = this.#reactions.measured(target, {
       observe: () => this.#memory.worldToPlan(),
+      recall: this.#memory.recallOf(target),
       apply: (id, changes) =>
         this.#contest.guard(id, changes, (free) => applyChanges(free, { ...this.#options, connection })),
       record: (id, report) => {

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { aMesh, aNode, aView, aWorld, conn, unknown } from "../../test/support/build.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import type { PeerName } from "../core/ids.ts";
+import { Recall } from "../core/recall.ts";
 import type { World } from "../core/world.ts";
 import { Reactions } from "./reactions.ts";
 import { type SyncPorts, syncTarget } from "./sync-target.ts";
@@ -25,6 +26,7 @@ beforeEach(() => {
 /** One run of the target, in which each write takes `writeMs` and the answers are `refused`. */
 async function run(world: World | undefined, { writeMs = 0, refused = [] as string[] } = {}): Promise<void> {
   const ports: SyncPorts = {
+    recall: new Recall(),
     observe: () => world,
     apply: async (_, changes) => {
       if (changes.length > 0) clock.jump(writeMs);
@@ -107,6 +109,7 @@ describe("a reaction", () => {
     );
     expect(woken).toEqual([source]);
     const ports = reactions.measured(source, {
+      recall: new Recall(),
       observe: () => undefined,
       apply: async () => [],
       record: () => undefined,

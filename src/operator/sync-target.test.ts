@@ -12,6 +12,7 @@ import {
   unknown,
 } from "../../test/support/build.ts";
 import type { PeerChange } from "../core/diff.ts";
+import { Recall } from "../core/recall.ts";
 import type { TargetReport } from "../core/status.ts";
 import type { World } from "../core/world.ts";
 import { syncTarget } from "./sync-target.ts";
@@ -23,6 +24,7 @@ async function sync(world: World) {
   const written: PeerChange[] = [];
   const reports: TargetReport[] = [];
   const outcome = await syncTarget(conn(2), {
+    recall: new Recall(),
     observe: () => world,
     apply: async (_, changes) => {
       written.push(...changes);

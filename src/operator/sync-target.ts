@@ -3,6 +3,7 @@ import type { ConnectionId } from "../core/ids.ts";
 import { nextPhase } from "../core/order.ts";
 import { permitted } from "../core/permitted.ts";
 import { type KnownPlan, planTarget } from "../core/plan.ts";
+import type { Recall } from "../core/recall.ts";
 import type { Refusal, TargetReport } from "../core/status.ts";
 import type { World } from "../core/world.ts";
 import { done, failed, type Outcome, waiting } from "../runtime/outcome.ts";
@@ -10,6 +11,8 @@ import { done, failed, type Outcome, waiting } from "../runtime/outcome.ts";
 export interface SyncPorts {
   /** The world at this moment, from memory; undefined while this target may not be planned. */
   readonly observe: () => World | undefined;
+  /** What the plans of this target leave to the next one. */
+  readonly recall: Recall;
   /** Writes the changes and returns what was refused, in our words. */
   readonly apply: (target: ConnectionId, changes: readonly PeerChange[]) => Promise<readonly Refusal[]>;
   readonly record: (target: ConnectionId, report: TargetReport) => void;
@@ -39,7 +42,7 @@ export async function syncTarget(target: ConnectionId, ports: SyncPorts): Promis
     ports.wake(speaker);
     return done;
   }
-  const plan = planTarget(world, target);
+  const plan = planTarget(world, target, ports.recall);
   if (plan.state === "unknown") {
     ports.record(target, { spec: world.spec, plan, refusals: [], pending: 0 });
     return waiting("target unknown", lookAgainMs);

@@ -1,6 +1,6 @@
 import { nodes, readNode } from "../api/kilo-node.ts";
 import { objectOf, type PeerObject, type PeerRecord, peers, readPeer, samePeerRecord } from "../api/kilo-peer.ts";
-import { parseDiscovered } from "../core/discovered.ts";
+import { type Observed, parseDiscovered } from "../core/discovered.ts";
 import type { Endpoint } from "../core/endpoint.ts";
 import { type ConnectionId, type NodeName, nodeName, type PeerName } from "../core/ids.ts";
 import { type NodeFacts, sameNodeFacts, sameToOthers } from "../core/node.ts";
@@ -53,6 +53,8 @@ export class Connection {
   readonly #peerCounts = new PeerCounts();
   readonly #credential: CredentialExpiry | undefined;
   readonly #observed = new Map<NodeName, ReadonlyMap<string, Endpoint>>();
+  /** The same as plans see it; absent when it changed since. */
+  #observedNow: Observed | undefined;
   readonly #stopped = new AbortController();
   readonly #log: Logger;
   /** What the log last said of our knowledge. */
@@ -103,11 +105,12 @@ export class Connection {
 
   /** The cluster at this moment, from memory. */
   view(): ClusterView {
+    this.#observedNow ??= new Map(this.#observed);
     return {
       nodes: observation(this.#nodes.knowledge, this.#nodes.facts()),
       peers: observation(this.#peers.knowledge, heldIn(this.#peers.facts()), "PeerCRDMissing"),
       departures: this.#departures.current(this.#moment()),
-      observed: this.#observed,
+      observed: this.#observedNow,
       moveAgesMs: this.#peerAges.moveAgesMs(this.#clock.now()),
       endpointAgesMs: this.#peerAges.endpointAgesMs(this.#clock.now()),
       strippedMs: this.#stripped.agesMs(this.#clock.now()),
@@ -201,6 +204,7 @@ export class Connection {
     const found = parseDiscovered(discovered);
     if (found.size > 0) this.#observed.set(name, found);
     else this.#observed.delete(name);
+    this.#observedNow = undefined;
     this.#onChange("observed");
   }
 

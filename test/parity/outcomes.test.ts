@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { PeerChange } from "../../src/core/diff.ts";
+import { Recall } from "../../src/core/recall.ts";
 import type { Refusal, TargetReport } from "../../src/core/status.ts";
 import type { ClusterView, World } from "../../src/core/world.ts";
 import { type SyncPorts, syncTarget } from "../../src/operator/sync-target.ts";
@@ -24,6 +25,7 @@ async function run({ one = {}, two = {}, refusals = [], isKnown = true }: Scene 
   const written: PeerChange[] = [];
   const reports: TargetReport[] = [];
   const ports: SyncPorts = {
+    recall: new Recall(),
     observe: () => world,
     apply: async (_, changes) => {
       written.push(...changes);

@@ -98,6 +98,8 @@ export interface WorldParts {
   readonly overrides?: Partial<World>;
 }
 
+const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
+
 /** Views in order of the clusters' numbers. */
 export function aWorld({ meshes = [], views, overrides }: WorldParts): World {
   return {
@@ -112,7 +114,7 @@ export function aWorld({ meshes = [], views, overrides }: WorldParts): World {
     meshes: meshes.map(connected),
     refused: new Set(),
     clusters: new Map(views.map((view, index) => [conn(index + 1), view])),
-    digest: (text) => createHash("sha256").update(text).digest("hex"),
+    digest,
     ...overrides,
   };
 }

@@ -1,0 +1,151 @@
+import { reportsIn } from "./discovered.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { type Holding, heldsOf } from "./holding.ts";
+import type { ConnectionId, MeshId, NodeName } from "./ids.ts";
+import type { JudgedSource } from "./judge.ts";
+import type { KeptPeer } from "./kept.ts";
+import { conflictNotes, type Note } from "./notes.ts";
+import { onceFor } from "./once-per.ts";
+import { mergeByPublicKey } from "./peer.ts";
+import type { Placed } from "./place.ts";
+import type { Promised } from "./promised.ts";
+import { agesAmong, type ReachInput, settleReach } from "./reach.ts";
+import type { Recall, ShareSteps } from "./recall.ts";
+import type { Candidate, Rendered, RenderInput } from "./render.ts";
+import type { Servers } from "./servers.ts";
+import type { Owned } from "./silent-owners.ts";
+import type { Stake } from "./stake.ts";
+import type { ClusterView, World } from "./world.ts";
+
+/** What one source gives to a target, or what several want of one node. */
+export interface Share extends Owned {
+  readonly steps: ShareSteps;
+}
+
+/** What all shares of a target have to reckon with. */
+export interface Surroundings {
+  readonly world: World;
+  readonly view: ClusterView;
+  readonly holding: Holding;
+  readonly kept: readonly KeptPeer[];
+  readonly servers: Servers;
+  readonly promised: Promised;
+}
+
+/** What a source wants, before anybody else is asked. */
+export interface Wish extends Rendered {
+  readonly steps: ShareSteps;
+}
+
+export function wishOf(source: JudgedSource, around: Surroundings, recall: Recall): Wish {
+  const steps = recall.of(source);
+  return { steps, ...steps.render(renderInput(source, around)) };
+}
+
+const nobody: ReadonlySet<NodeName> = new Set();
+
+export function renderInput(
+  judged: JudgedSource,
+  { world, holding, kept, servers, promised }: Surroundings,
+): RenderInput {
+  const { mesh, source, connected, connection, entry, admitted, unclear, view } = judged;
+  const isOfSource = ({ held }: KeptPeer): boolean => held.source === source && held.owners.includes(mesh);
+  const { foreignKeys } = holding;
+  const { resolved, digest } = world;
+  return {
+    ...{ mesh, source, connected, connection, entry, admitted, unclear, servers, promised, resolved, digest },
+    silent: view?.silent ?? nobody,
+    helds: heldsOf(holding, admitted),
+    kept: kept.filter(isOfSource).map(({ held }) => held),
+    foreignKeys: foreignKeys.size === 0 ? [] : keysOf(admitted).filter((key) => foreignKeys.has(key)),
+  };
+}
+
+const keysOf = onceFor((wanted: readonly { readonly publicKey: string }[]): readonly string[] =>
+  wanted.map(({ publicKey }) => publicKey),
+);
+
+export interface Shares {
+  readonly shares: readonly Share[];
+  /** Wanted, but a Peer that is not ours holds the key. */
+  readonly taken: readonly Candidate[];
+  /** Ours, although somebody else has written a Peer with the same key since. */
+  readonly rivalled: readonly Candidate[];
+  /** Where several want one node and say different things of it. */
+  readonly notes: readonly Note[];
+}
+
+export interface SharesInput {
+  readonly wishes: readonly Wish[];
+  /** The keys that several of them want. */
+  readonly shared: ReadonlySet<string>;
+  readonly holding: Holding;
+  readonly recall: Recall;
+}
+
+/** A second Peer with one key takes the routes of the first away: where somebody else has the key first, we stay away. */
+export function shareOut({ wishes, shared, holding, recall }: SharesInput): Shares {
+  const { alone, common } = splitShared(wishes, shared);
+  const merged = recall.mergeWishes({ wishes: common });
+  const all = [...alone, { candidates: merged.candidates, steps: recall.common }];
+  const { foreignKeys, heldByKey } = holding;
+  const isForeign = ({ publicKey }: Candidate): boolean => foreignKeys.has(publicKey);
+  const rivals = foreignKeys.size === 0 ? [] : all.flatMap(({ candidates }) => candidates.filter(isForeign));
+  const taken = new Set(rivals.filter(({ publicKey }) => !heldByKey.has(publicKey)));
+  const shares = all.map(({ candidates, steps }): Share => {
+    const free = taken.size === 0 ? candidates : candidates.filter((candidate) => !taken.has(candidate));
+    return { candidates: free, helds: heldsOf(holding, free), steps };
+  });
+  return { shares, taken: [...taken], rivalled: rivals.filter((one) => !taken.has(one)), notes: merged.notes };
+}
+
+function splitShared(wishes: readonly Wish[], shared: ReadonlySet<string>) {
+  if (shared.size === 0) return { alone: wishes, common: [] };
+  const isShared = ({ publicKey }: Candidate): boolean => shared.has(publicKey);
+  return {
+    alone: wishes.map(({ candidates, steps }) => ({ candidates: candidates.filter((one) => !isShared(one)), steps })),
+    common: wishes.flatMap(({ candidates }) => candidates.filter(isShared)),
+  };
+}
+
+export function mergeWishes({ wishes }: { readonly wishes: readonly Candidate[] }) {
+  return { candidates: mergeByPublicKey(wishes), notes: conflictNotes(wishes) };
+}
+
+export interface ReachSurroundings extends Surroundings {
+  readonly isSilent: (owner: MeshId) => boolean;
+}
+
+/** Where each share is to be reached, one for one. */
+export function placeShares(shares: readonly Share[], around: ReachSurroundings): readonly Placed[] {
+  return settleReach(shares.map((share) => share.steps.reach(reachInput(share, shares, around))));
+}
+
+function reachInput(
+  { candidates, helds, steps }: Share,
+  shares: readonly Share[],
+  around: ReachSurroundings,
+): ReachInput {
+  const { world, view, promised, isSilent } = around;
+  const reports = reportsIn(view.observed);
+  const clusters = clustersIn(candidates);
+  const isRouted = (share: Share): boolean => [...clustersIn(share.candidates)].some((one) => clusters.has(one));
+  return {
+    ...{ candidates, helds, promised, resolved: world.resolved },
+    reported: reports.size === 0 ? [] : candidates.map(({ publicKey }) => reports.get(publicKey) ?? nowhere),
+    ages: agesAmong(helds, view),
+    routed: shares.filter(isRouted).map((share) => share.candidates),
+    silent: steps.strangers({ candidates, helds }).filter(isSilent),
+  };
+}
+
+const nowhere: readonly Endpoint[] = [];
+
+const clustersIn = onceFor(
+  (candidates: readonly Candidate[]): ReadonlySet<ConnectionId> => new Set(candidates.map(({ cluster }) => cluster)),
+);
+
+/** What each share claims where it is placed. */
+export function stakesOf(shares: readonly Share[], placed: readonly Placed[]): Stake[] {
+  return placed.flatMap(({ candidates, helds }, index) => shares[index]?.steps.stake({ candidates, helds }) ?? []);
+}
