@@ -23,6 +23,8 @@ export interface Settlement {
   /** In the order of routes. */
   readonly granted: readonly Claim[];
   readonly refused: readonly RefusedClaim[];
+  /** The Peers of which a route lies inside one of another Peer, or around it: the lengths of their prefixes matter. */
+  readonly entangled: ReadonlySet<string>;
 }
 
 /**
@@ -30,13 +32,30 @@ export interface Settlement {
  * name or a prefix length: the incumbent wins, then the rank. Nobody can take a route away by declaring it.
  */
 export function settleClaims(claims: readonly Claim[]): Settlement {
-  const sorted = [...claims].sort(byRoute);
-  if (isPeaceful(sorted)) return { granted: sorted, refused: [] };
+  const sorted = claims.toSorted(byRoute);
+  const entangled = entangledAmong(sorted);
+  if (entangled) return { granted: sorted, refused: [], entangled };
+  const { granted, refused } = settleRivals(claims, sorted);
+  return { granted, refused, entangled: entangledAmong(granted) ?? new Set() };
+}
+
+/** Undefined when somebody wants what another has. Nearly always nobody does, and one sweep tells. */
+function entangledAmong(sorted: readonly Claim[]): Set<string> | undefined {
+  const entangled = new Set<string>();
+  const isDisputed = someNesting(sorted, (around, inner) => {
+    if (around.peer === inner.peer) return false;
+    entangled.add(around.peer).add(inner.peer);
+    return isRivalry(around, inner);
+  });
+  return isDisputed ? undefined : entangled;
+}
+
+function settleRivals(claims: readonly Claim[], sorted: readonly Claim[]): Omit<Settlement, "entangled"> {
   const nested = nestedTexts(sorted);
   const holders = new Map<string, Claim>();
   const granted = new Set<Claim>();
   const refused: RefusedClaim[] = [];
-  for (const claim of [...claims].sort(byRight)) {
+  for (const claim of claims.toSorted(byRight)) {
     const by = rivalOf(claim, holders, nested);
     if (by) refused.push({ claim, by });
     else granted.add(claim);
@@ -45,22 +64,7 @@ export function settleClaims(claims: readonly Claim[]): Settlement {
   return { granted: sorted.filter((claim) => granted.has(claim)), refused };
 }
 
-/** The Peers of which a route lies inside one of another Peer, or around it: the lengths of their prefixes matter. */
-export function entangledPeers({ granted }: Settlement): Set<string> {
-  const entangled = new Set<string>();
-  someNesting(granted, (around, inner) => {
-    if (around.peer !== inner.peer) entangled.add(around.peer).add(inner.peer);
-    return false;
-  });
-  return entangled;
-}
-
-export const byRoute = (a: Claim, b: Claim): number => compareCidrs(a.route, b.route);
-
-/** Nobody wants what another has. So it nearly always is, and seen in one sweep. */
-function isPeaceful(sorted: readonly Claim[]): boolean {
-  return !someNesting(sorted, (around, inner) => around.peer !== inner.peer && isRivalry(around, inner));
-}
+const byRoute = (a: Claim, b: Claim): number => compareCidrs(a.route, b.route);
 
 const isRivalry = (a: Claim, b: Claim): boolean => a.cluster !== b.cluster || a.route.text === b.route.text;
 

@@ -2,7 +2,7 @@ import { type Cidr, networksIn, uniqueRoutes } from "./cidr.ts";
 import { type Endpoint, sameEndpoint } from "./endpoint.ts";
 import type { ClusterName, MeshId, NodeName, PeerName, PublicKey } from "./ids.ts";
 import { onceFor } from "./once-per.ts";
-import { aggregate, type Ranges, rangesOf } from "./ranges.ts";
+import { aggregate, rangesOf } from "./ranges.ts";
 import { compareTexts, sameTexts } from "./texts.ts";
 
 /** A Peer as we want it in a target. */
@@ -60,7 +60,7 @@ export interface HeldPeer {
  * All addresses that a Peer allows: it may hold them in other pieces than a claim for them. Nearly always it holds them as
  * they are asked for, and nothing has to be parsed.
  */
-export function routesOf(held: HeldPeer | undefined): Pick<Ranges, "covers"> {
+export function routesOf(held: HeldPeer | undefined): { covers: (route: Cidr) => boolean } {
   if (!held) return nothing;
   const { allowedIps } = held;
   return { covers: (route) => allowedIps.includes(route.text) || rangesOn(allowedIps).covers(route) };

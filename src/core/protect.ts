@@ -3,7 +3,7 @@ import type { ConnectionId } from "./ids.ts";
 import { declaredNetworks } from "./mesh.ts";
 import type { NodeFacts } from "./node.ts";
 import { onceFor } from "./once-per.ts";
-import { type Ranges, rangesOf } from "./ranges.ts";
+import { type Ranges, rangesOf, type Span } from "./ranges.ts";
 import { leadsTo } from "./source.ts";
 import type { World } from "./world.ts";
 
@@ -20,15 +20,15 @@ export interface Protection {
  * Kilo installs a route for everything a Peer allows, over whatever was there: one that covers the target's own pods, nodes
  * or Kilo subnet cuts them off, and one that covers an endpoint sends the tunnel into itself.
  */
-export function protectionOf(world: World, target: ConnectionId, endpoints: readonly Cidr[]): Protection {
+export function protectionOf(world: World, target: ConnectionId, endpoints: readonly Ranges[]): Protection {
   const observed = world.clusters.get(target)?.nodes;
   const nodes = routesOfNodes(observed?.state === "known" ? observed.items : []);
   const entries = world.meshes.flatMap((connected) =>
     connected.mesh.entries.filter(({ name }) => leadsTo(connected, name) === target),
   );
-  const declared = rangesOf([...entries.flatMap(declaredNetworks), ...endpoints]);
+  const all = [rangesOf(entries.flatMap(declaredNetworks)), nodes.own, ...endpoints];
   return {
-    own: { touches: (route) => declared.touches(route) || nodes.own.touches(route) },
+    own: { touches: (span) => all.some((ranges) => ranges.touches(span)) },
     allowed: world.allowedCidrs,
     ipv6: observed?.state !== "known" || nodes.ipv6Only,
   };
@@ -38,6 +38,12 @@ export function mayRoute({ own, allowed, ipv6 }: Protection, route: Cidr): boole
   if (allowed.length > 0 && !allowed.some((network) => contains(network, route))) return false;
   if (route.prefix === 0 || (route.family === 6 && !ipv6)) return false;
   return !own.touches(route);
+}
+
+/** True when any network within these may be routed. False says nothing: then each has to be asked for. */
+export function mayRouteAll({ own, allowed, ipv6 }: Protection, spans: readonly Span[]): boolean {
+  if (allowed.length > 0) return false;
+  return spans.every((span) => span.first > 0 && (span.family === 4 || ipv6) && !own.touches(span));
 }
 
 const routesOfNodes = onceFor((nodes: readonly NodeFacts[]) => ({

@@ -11,60 +11,63 @@ import {
   successor,
 } from "./cidr.ts";
 
+/** Addresses in a row. */
+export interface Span {
+  readonly family: Family;
+  readonly first: Address;
+  readonly last: Address;
+}
+
 /** A set of addresses that can be asked in logarithmic time. */
 export interface Ranges {
-  touches(network: Cidr): boolean;
-  /** All of the network is in it, also where no single member contains it. */
-  covers(network: Cidr): boolean;
+  /** Sorted, disjoint and apart from each other. */
+  readonly spans: readonly Span[];
+  touches(span: Span): boolean;
+  /** All of it is in the set, also where no single member contains it. */
+  covers(span: Span): boolean;
   /** What of the network is in it, in the fewest pieces. */
   within(network: Cidr): readonly Cidr[];
 }
 
-interface Range {
-  readonly first: Address;
-  last: Address;
-}
-
 export function rangesOf(networks: readonly Cidr[], addresses: readonly IpAddress[] = []): Ranges {
   const all = [...networks, ...addresses.map(hostRoute)];
-  const byFamily: Readonly<Record<Family, readonly Range[]>> = { 4: joined(all, 4), 6: joined(all, 6) };
-  const before = ({ family, last }: Cidr): Range | undefined => lastBefore(byFamily[family], last);
-  const touches = (network: Cidr): boolean => (before(network)?.last ?? -1) >= network.first;
-  const covers = (network: Cidr): boolean => {
-    const range = before(network);
-    return range !== undefined && range.first <= network.first && range.last >= network.last;
+  const byFamily: Readonly<Record<Family, readonly Span[]>> = { 4: joined(all, 4), 6: joined(all, 6) };
+  const before = ({ family, last }: Span): Span | undefined => lastBefore(byFamily[family], last);
+  const touches = (span: Span): boolean => (before(span)?.last ?? -1) >= span.first;
+  const covers = (span: Span): boolean => {
+    const found = before(span);
+    return found !== undefined && found.first <= span.first && found.last >= span.last;
   };
   const within = (network: Cidr): readonly Cidr[] => {
     if (covers(network)) return [network];
     return touches(network) ? halvesOf(network).flatMap(within) : [];
   };
-  return { touches, covers, within };
+  return { spans: [...byFamily[4], ...byFamily[6]], touches, covers, within };
 }
 
-/** Sorted, disjoint and apart from each other. */
-function joined(networks: readonly Cidr[], family: Family): Range[] {
+function joined(networks: readonly Cidr[], family: Family): Span[] {
   const sorted = networks
     .filter((network) => network.family === family)
     .sort((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
-  const ranges: Range[] = [];
+  const spans: (Span & { last: Address })[] = [];
   for (const { first, last } of sorted) {
-    const before = ranges.at(-1);
-    if (!before || first > successor(before.last)) ranges.push({ first, last });
+    const before = spans.at(-1);
+    if (!before || first > successor(before.last)) spans.push({ family, first, last });
     else if (last > before.last) before.last = last;
   }
-  return ranges;
+  return spans;
 }
 
-/** The last range that begins before the end of another: the only one that can touch it. */
-function lastBefore(ranges: readonly Range[], end: Address): Range | undefined {
+/** The last span that begins before the end of another: the only one that can touch it. */
+function lastBefore(spans: readonly Span[], end: Address): Span | undefined {
   let low = 0;
-  let high = ranges.length;
+  let high = spans.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((ranges[middle]?.first ?? 0) <= end) low = middle + 1;
+    if ((spans[middle]?.first ?? 0) <= end) low = middle + 1;
     else high = middle;
   }
-  return ranges[low - 1];
+  return spans[low - 1];
 }
 
 /**

@@ -27,11 +27,11 @@ export interface SettledPeers {
 
 /** The Peers of all shares: first what each may route, then what it is called. */
 export function settlePeers({ stakes, holding, ...input }: PeersInput): SettledPeers {
-  const { peers, refused, isPeaceful } = settleRoutes({ ...input, stakes, foreign: holding.foreign });
+  const { peers, unsettled, refused } = settleRoutes({ ...input, stakes, foreign: holding.foreign });
   const { doubled } = holding;
   const wanted = peers.toSorted(byName);
-  if (isPeaceful && doubled.size === 0 && stakes.every(({ isNamed }) => isNamed))
-    return { peers: wanted, unsettled: stakes.flatMap(({ unsettled }) => unsettled).sort(byName), refused };
+  if (doubled.size === 0 && stakes.every(({ isNamed }) => isNamed))
+    return { peers: wanted, unsettled: unsettled.toSorted(byName), refused };
   const named = chooseNames({ wanted, holding, kept: input.kept, digest: input.world.digest });
   const marked = named.map((peer) => (doubled.has(peer.publicKey) ? { ...peer, touchPending: true } : peer));
   return { peers: marked, unsettled: marked, refused };

@@ -1,11 +1,11 @@
 import { networksIn } from "./cidr.ts";
-import { type Claim, entangledPeers, type RefusedClaim, settleClaims } from "./claims.ts";
+import { type Claim, type RefusedClaim, type Settlement, settleClaims } from "./claims.ts";
 import { endpointRoutes } from "./endpoint.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { KeptPeer } from "./kept.ts";
 import type { HeldPeer, Peer } from "./peer.ts";
-import { mayRoute, protectionOf } from "./protect.ts";
-import { aggregate } from "./ranges.ts";
+import { mayRoute, mayRouteAll, protectionOf } from "./protect.ts";
+import { aggregate, rangesOf } from "./ranges.ts";
 import { asPeer, isRouted, type Stake, wholePeer } from "./stake.ts";
 import type { World } from "./world.ts";
 
@@ -20,32 +20,55 @@ export interface RoutesInput {
 
 export interface SettledRoutes {
   readonly peers: readonly Peer[];
+  /** Those of them that may differ from what the target holds. */
+  readonly unsettled: readonly Peer[];
   readonly refused: readonly RefusedClaim[];
-  /** Nobody objects: the Peers are those of the stakes. */
-  readonly isPeaceful: boolean;
 }
 
 /** Each Peer with the routes that the target can bear and nobody else has. */
 export function settleRoutes(input: RoutesInput): SettledRoutes {
   const { stakes } = input;
-  const claims = stakes.flatMap((stake) => stake.claims);
-  const unbearable = unbearableAmong(claims, input);
-  const bearable = unbearable.size === 0 ? claims : claims.filter((claim) => !unbearable.has(claim));
-  const settled = settleClaims([...bearable, ...claimsOfOthers(input)]);
-  const lost = new Set([...unbearable, ...settled.refused.map(({ claim }) => claim)]);
-  const entangled = entangledPeers(settled);
+  const unbearable = unbearableClaims(input);
+  const settlements = settleStakes(input, unbearable);
+  const refused = settlements.flatMap((settlement) => settlement.refused);
+  const lost = new Set([...unbearable, ...refused.map(({ claim }) => claim)]);
+  const entangled = new Set(settlements.flatMap((settlement) => [...settlement.entangled]));
   const isPeaceful = lost.size === 0 && entangled.size === 0;
-  const peers = stakes.flatMap((stake) => (isPeaceful ? stake.peers : partsOf(stake, lost, entangled)));
-  return { peers, refused: settled.refused, isPeaceful };
+  const parts = isPeaceful ? stakes : stakes.map((stake) => partsOf(stake, lost, entangled));
+  return {
+    peers: parts.flatMap(({ peers }) => peers),
+    unsettled: parts.flatMap(({ unsettled }) => unsettled),
+    refused,
+  };
 }
 
-function unbearableAmong(claims: readonly Claim[], input: RoutesInput): ReadonlySet<Claim> {
-  const { world, target, stakes, foreign, kept } = input;
+/** Those that meet nobody are settled already; the others all together. */
+function settleStakes(input: RoutesInput, unbearable: ReadonlySet<Claim>): Settlement[] {
+  const { stakes } = input;
+  const held = claimsOfOthers(input);
+  const isMeeting = meetingOthers(stakes, held);
+  const isBearable = (claim: Claim): boolean => !unbearable.has(claim);
+  const isApart = (stake: Stake): boolean =>
+    !isMeeting(stake) && (unbearable.size === 0 || stake.claims.every(isBearable));
+  const apart = new Set(stakes.filter(isApart));
+  const meeting = stakes.filter((stake) => !apart.has(stake)).flatMap(({ claims }) => claims.filter(isBearable));
+  return [...[...apart].map(({ alone }) => alone), settleClaims([...meeting, ...held])];
+}
+
+/** Tells of a stake whether others want, or have, addresses that it wants. */
+function meetingOthers(stakes: readonly Stake[], held: readonly Claim[]): (stake: Stake) => boolean {
+  const extents = [...stakes.map(({ extent }) => extent), rangesOf(held.map(({ route }) => route))];
+  return ({ extent: own }) =>
+    own.spans.some((span) => extents.some((extent) => extent !== own && extent.touches(span)));
+}
+
+function unbearableClaims({ world, target, stakes, foreign, kept }: RoutesInput): ReadonlySet<Claim> {
   const others = [...foreign, ...kept.map(({ held }) => held)];
   const elsewhere = others.flatMap(({ endpoint }) => (endpoint ? endpointRoutes(endpoint) : []));
-  const endpoints = [...stakes.flatMap((stake) => stake.endpoints), ...elsewhere];
+  const endpoints = [...stakes.map((stake) => stake.endpoints), rangesOf(elsewhere)];
   const protection = protectionOf(world, target, endpoints);
-  return new Set(claims.filter(({ route }) => !mayRoute(protection, route)));
+  const touched = stakes.filter(({ extent }) => !mayRouteAll(protection, extent.spans));
+  return new Set(touched.flatMap(({ claims }) => claims.filter(({ route }) => !mayRoute(protection, route))));
 }
 
 /** What is on a Peer that we do not plan now is there, and works. */
@@ -59,7 +82,13 @@ function claimsOfOthers({ foreign, kept }: RoutesInput): Claim[] {
 }
 
 /** The Peers of a stake with what is left to them. */
-function partsOf({ candidates, wishes }: Stake, lost: ReadonlySet<Claim>, entangled: ReadonlySet<string>): Peer[] {
+function partsOf(
+  stake: Stake,
+  lost: ReadonlySet<Claim>,
+  entangled: ReadonlySet<string>,
+): Omit<SettledRoutes, "refused"> {
+  const { candidates, wishes, claims } = stake;
+  if (!claims.some((claim) => lost.has(claim) || entangled.has(claim.peer))) return stake;
   const peers = candidates.map((candidate, index): Peer => {
     const inPieces = entangled.has(candidate.publicKey);
     const wish = wishes[index] ?? [];
@@ -67,5 +96,6 @@ function partsOf({ candidates, wishes }: Stake, lost: ReadonlySet<Claim>, entang
     const routes = wish.filter((claim) => !lost.has(claim)).map(({ route }) => route);
     return asPeer(candidate, { routes: inPieces ? routes : aggregate(routes), inPieces });
   });
-  return peers.filter(isRouted);
+  const routed = peers.filter(isRouted);
+  return { peers: routed, unsettled: routed };
 }

@@ -1,9 +1,9 @@
-import { type Cidr, compareCidrs, exactly } from "./cidr.ts";
-import { byRoute, type Claim } from "./claims.ts";
+import { type Cidr, exactly } from "./cidr.ts";
+import { type Claim, type Settlement, settleClaims } from "./claims.ts";
 import { endpointRoutes } from "./endpoint.ts";
 import { onceFor } from "./once-per.ts";
 import { type HeldPeer, type Peer, routesOf, samePeer } from "./peer.ts";
-import { aggregate } from "./ranges.ts";
+import { aggregate, type Ranges, rangesOf } from "./ranges.ts";
 import type { Candidate } from "./render.ts";
 import type { Owned } from "./silent-owners.ts";
 
@@ -12,10 +12,13 @@ export interface Stake {
   readonly candidates: readonly Candidate[];
   /** Of each of them. */
   readonly wishes: readonly (readonly Claim[])[];
-  /** All of them, in the order of routes. */
+  /** All of them, settled as if there were no others. */
+  readonly alone: Settlement;
   readonly claims: readonly Claim[];
-  /** Where its tunnels end, in the order of routes. */
-  readonly endpoints: readonly Cidr[];
+  /** The addresses that they are for. */
+  readonly extent: Ranges;
+  /** Where its tunnels end. */
+  readonly endpoints: Ranges;
   /** The Peers if nobody objects. */
   readonly peers: readonly Peer[];
   /** Those of them that are not there yet, or not so. */
@@ -26,12 +29,15 @@ export interface Stake {
 
 export function stakeOf({ candidates, helds }: Owned): Stake {
   const wishes = candidates.map((candidate, index) => claimsOf(candidate, helds[index]));
+  const claims = wishes.flat();
   const peers = candidates.map(wholePeer);
   return {
     candidates,
     wishes,
-    claims: wishes.flat().sort(byRoute),
-    endpoints: candidates.flatMap(({ endpoint }) => endpointRoutes(endpoint)).sort(compareCidrs),
+    claims,
+    alone: settleClaims(claims),
+    extent: rangesOf(claims.map(({ route }) => route)),
+    endpoints: rangesOf(candidates.flatMap(({ endpoint }) => endpointRoutes(endpoint))),
     peers: peers.filter(isRouted),
     unsettled: peers.filter((peer, index) => isRouted(peer) && !isThere(peer, helds[index])),
     isNamed: candidates.every(({ name }, index) => helds[index]?.name === name),
