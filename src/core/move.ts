@@ -35,7 +35,8 @@ export interface Moving {
   readonly isDue?: boolean;
 }
 
-const stepMs = 90_000;
+/** How long a step of a move may take. */
+export const stepMs = 90_000;
 /** One of them still reported is enough to know; the mark stays short also for a node behind many mappings. */
 const mostLeft = 16;
 

@@ -1,6 +1,6 @@
 import { type Endpoint, endpointText, nowhereAt, sameEndpoint } from "./endpoint.ts";
 import type { Helds } from "./holding.ts";
-import { type Moving, moveText } from "./move.ts";
+import { type Moving, moveText, stepMs } from "./move.ts";
 import type { Note } from "./notes.ts";
 import type { Sighted } from "./reach.ts";
 import type { Candidate } from "./render.ts";
@@ -22,6 +22,8 @@ export interface Placed {
 
 /** With a keepalive Kilo follows a node by itself, so we write after it at most so often. */
 const betweenObservedMs = 300_000;
+/** Whatever is older than this is as good as ever. */
+export const longestWaitMs = Math.max(betweenObservedMs, stepMs);
 /** Stands for what a node said that says nothing of where it is. */
 const saidNothing = "none";
 

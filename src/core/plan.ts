@@ -12,7 +12,7 @@ import type { Promises } from "./promised.ts";
 import { Recall } from "./recall.ts";
 import { renderSource } from "./render.ts";
 import { settlePeers } from "./settle-peers.ts";
-import { placeShares, renderInput, shareOut, stakesOf, wishOf } from "./shares.ts";
+import { placeShares, renderInput, renderShare, shareOut, stakesOf } from "./shares.ts";
 import { silentIn } from "./silent-owners.ts";
 import type { SourceId } from "./source.ts";
 import type { World } from "./world.ts";
@@ -71,8 +71,8 @@ export function planTarget(world: World, target: ConnectionId, recall = new Reca
   const kept = keptPeers({ world, target, unwanted, sources });
   const servers = recall.serversOf({ servers: world.servers, resolved: world.resolved });
   const around = { world, view, holding, kept, servers, promised: recall.promisedTo(promisesOf(judged)) };
-  const wishes = sources.map((source) => wishOf(source, around, recall));
-  const { shares, taken, rivalled, notes } = shareOut({ wishes, shared, holding, recall });
+  const rendered = sources.map((source) => renderShare(source, around, recall));
+  const { shares, taken, rivalled, notes } = shareOut({ rendered, shared, holding, recall });
   const placed = placeShares(shares, { ...around, isSilent: silentIn({ world, target, sources }) });
   const waitsMs = placed.flatMap((share) => share.waitsMs);
   return {
@@ -85,8 +85,8 @@ export function planTarget(world: World, target: ConnectionId, recall = new Reca
     taken: [...taken, ...keyless.flatMap((source) => renderSource(renderInput(source, around)).candidates)],
     rivalled,
     unresolved: placed.flatMap(({ unresolved }) => unresolved),
-    names: [...wishes.flatMap(({ names }) => names), ...servers.names],
-    notes: [...replacedNotes(world, target), ...[...placed, ...wishes].flatMap((share) => share.notes), ...notes],
+    names: [...rendered.flatMap(({ names }) => names), ...servers.names],
+    notes: [...replacedNotes(world, target), ...[...placed, ...rendered].flatMap((share) => share.notes), ...notes],
     ...(waitsMs.length > 0 && { afterMs: Math.min(...waitsMs) }),
     sources: judged.map(sourcePlan),
   };

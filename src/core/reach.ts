@@ -1,15 +1,15 @@
 import { type Endpoint, nowhereAt, sameEndpoint } from "./endpoint.ts";
 import type { Helds } from "./holding.ts";
-import type { MeshId } from "./ids.ts";
+import type { MeshId, PeerName } from "./ids.ts";
 import { type Moving, nextMove, takeTurns } from "./move.ts";
 import { onceFor } from "./once-per.ts";
 import type { HeldPeer } from "./peer.ts";
-import { type Placed, placeShare } from "./place.ts";
+import { longestWaitMs, type Placed, placeShare } from "./place.ts";
 import { endpointTrespasses, type Promised, type Tunnels, tunnelsAround } from "./promised.ts";
 import type { Candidate } from "./render.ts";
 import { addressOf, type Resolved, type Sight, sightOf, waitingKeepalive } from "./sight.ts";
 import { compareTexts } from "./texts.ts";
-import type { ClusterView } from "./world.ts";
+import type { Ages, ClusterView } from "./world.ts";
 
 export interface ReachInput {
   readonly candidates: readonly Candidate[];
@@ -33,12 +33,12 @@ export interface Sighted {
   /** The move of each that goes on. */
   readonly movings: readonly (Moving | undefined)[];
   readonly silent: readonly MeshId[];
-  readonly agesOf: (held: HeldPeer) => Ages;
+  readonly agesOf: (held: HeldPeer) => MarkAges;
   readonly tunnelsOf: (candidate: Candidate) => Tunnels;
   readonly resolved: Resolved;
 }
 
-interface Ages {
+interface MarkAges {
   readonly moveMs?: number | undefined;
   readonly endpointMs?: number | undefined;
 }
@@ -108,16 +108,20 @@ const marked = onceFor(
     helds.filter((held) => held !== undefined && (held.move !== "" || held.declared !== "")) as readonly HeldPeer[],
 );
 
-/** How old the marks of Peers are: for each that bears one, its move and its endpoint. */
+/** How old the marks of Peers are: for each that bears one, its move and its endpoint. What is old enough ages no more. */
 export function agesAmong(helds: Helds, { moveAgesMs, endpointAgesMs }: ClusterView): (number | undefined)[] {
-  return marked(helds).flatMap(({ name }) => [moveAgesMs.get(name), endpointAgesMs.get(name)]);
+  const ageOf = (ages: Ages, name: PeerName): number | undefined => {
+    const ageMs = ages.get(name);
+    return ageMs === undefined ? undefined : Math.min(ageMs, longestWaitMs);
+  };
+  return marked(helds).flatMap(({ name }) => [ageOf(moveAgesMs, name), ageOf(endpointAgesMs, name)]);
 }
 
-const ageless: Ages = {};
+const ageless: MarkAges = {};
 
-function agesIn({ helds, ages }: ReachInput): (held: HeldPeer) => Ages {
+function agesIn({ helds, ages }: ReachInput): (held: HeldPeer) => MarkAges {
   const known = new Map(
-    marked(helds).map((held, index): [HeldPeer, Ages] => [
+    marked(helds).map((held, index): [HeldPeer, MarkAges] => [
       held,
       { moveMs: ages[2 * index], endpointMs: ages[2 * index + 1] },
     ]),

@@ -5,7 +5,7 @@ import { reachShare } from "./reach.ts";
 import { remembered } from "./remembered.ts";
 import { renderSource } from "./render.ts";
 import { serversOf } from "./servers.ts";
-import { mergeWishes } from "./shares.ts";
+import { mergeShared } from "./shares.ts";
 import { strangersIn } from "./silent-owners.ts";
 import type { Source } from "./source.ts";
 import { stakeOf } from "./stake.ts";
@@ -18,7 +18,7 @@ export class Recall {
   readonly tellApart = remembered(tellApart);
   readonly serversOf = remembered(serversOf);
   readonly promisedTo = remembered(promisedTo);
-  readonly mergeWishes = remembered(mergeWishes);
+  readonly mergeShared = remembered(mergeShared);
   /** For the nodes that several sources want. */
   readonly common = shareSteps();
   readonly #steps = new Map<string, ShareSteps>();

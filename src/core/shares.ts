@@ -33,11 +33,11 @@ export interface Surroundings {
 }
 
 /** What a source wants, before anybody else is asked. */
-export interface Wish extends Rendered {
+export interface RenderedShare extends Rendered {
   readonly steps: ShareSteps;
 }
 
-export function wishOf(source: JudgedSource, around: Surroundings, recall: Recall): Wish {
+export function renderShare(source: JudgedSource, around: Surroundings, recall: Recall): RenderedShare {
   const steps = recall.of(source);
   return { steps, ...steps.render(renderInput(source, around)) };
 }
@@ -76,7 +76,7 @@ export interface Shares {
 }
 
 export interface SharesInput {
-  readonly wishes: readonly Wish[];
+  readonly rendered: readonly RenderedShare[];
   /** The keys that several of them want. */
   readonly shared: ReadonlySet<string>;
   readonly holding: Holding;
@@ -84,9 +84,9 @@ export interface SharesInput {
 }
 
 /** A second Peer with one key takes the routes of the first away: where somebody else has the key first, we stay away. */
-export function shareOut({ wishes, shared, holding, recall }: SharesInput): Shares {
-  const { alone, common } = splitShared(wishes, shared);
-  const merged = recall.mergeWishes({ wishes: common });
+export function shareOut({ rendered, shared, holding, recall }: SharesInput): Shares {
+  const { alone, common } = splitShared(rendered, shared);
+  const merged = recall.mergeShared({ wishes: common });
   const all = [...alone, { candidates: merged.candidates, steps: recall.common }];
   const { foreignKeys, heldByKey } = holding;
   const isForeign = ({ publicKey }: Candidate): boolean => foreignKeys.has(publicKey);
@@ -99,16 +99,16 @@ export function shareOut({ wishes, shared, holding, recall }: SharesInput): Shar
   return { shares, taken: [...taken], rivalled: rivals.filter((one) => !taken.has(one)), notes: merged.notes };
 }
 
-function splitShared(wishes: readonly Wish[], shared: ReadonlySet<string>) {
-  if (shared.size === 0) return { alone: wishes, common: [] };
+function splitShared(rendered: readonly RenderedShare[], shared: ReadonlySet<string>) {
+  if (shared.size === 0) return { alone: rendered, common: [] };
   const isShared = ({ publicKey }: Candidate): boolean => shared.has(publicKey);
   return {
-    alone: wishes.map(({ candidates, steps }) => ({ candidates: candidates.filter((one) => !isShared(one)), steps })),
-    common: wishes.flatMap(({ candidates }) => candidates.filter(isShared)),
+    alone: rendered.map(({ candidates, steps }) => ({ candidates: candidates.filter((one) => !isShared(one)), steps })),
+    common: rendered.flatMap(({ candidates }) => candidates.filter(isShared)),
   };
 }
 
-export function mergeWishes({ wishes }: { readonly wishes: readonly Candidate[] }) {
+export function mergeShared({ wishes }: { readonly wishes: readonly Candidate[] }) {
   return { candidates: mergeByPublicKey(wishes), notes: conflictNotes(wishes) };
 }
 
