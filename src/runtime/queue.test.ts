@@ -19,7 +19,7 @@ function aQueue(overrides: Partial<QueueOptions> = {}) {
   const finish = async (key: string) => {
     running.get(key)?.();
     running.delete(key);
-    await clock.settle(2);
+    await clock.settle();
   };
   return { clock, queue, begun, running, begin, finish };
 }
@@ -54,6 +54,18 @@ test("different keys run beside each other, up to the limit, in the order they c
   expect(begun).toEqual(["a@0", "b@0"]);
   await finish("b");
   expect(begun).toEqual(["a@0", "b@0", "c@0"]);
+});
+
+test("of keys that are due at the same time each begins in a turn of its own", async () => {
+  const { clock, queue, begun, begin } = aQueue({ parallel: 3 });
+  begin();
+  for (const key of ["a", "b", "c"]) queue.add(key);
+  const counts: number[] = [];
+  for (let turn = 0; turn < 4; turn++) {
+    await clock.settle(1);
+    counts.push(begun.length);
+  }
+  expect([...new Set(counts)].filter((count) => count > 0)).toEqual([1, 2, 3]);
 });
 
 test("what comes within the window becomes one run at its end", async () => {
@@ -161,7 +173,7 @@ describe("against a simple model", () => {
           if (one.do === "add") queue.addAfter(one.key, one.afterMs);
           else if (one.do === "finish") await finish(one.key);
           else await clock.advance(one.ms);
-          await clock.settle(1);
+          await clock.settle();
           expect(queue.running).toBe(model.running.size);
         }
         expect(begun).toEqual(model.begun);

@@ -31,6 +31,7 @@ export class WorkQueue<Key extends string> {
   readonly #running = new Map<Key, Promise<void>>();
   readonly #failures = new Map<Key, number>();
   #work: Work<Key> | undefined;
+  #turn = Promise.resolve();
   #alarm: { readonly at: number; readonly off: AbortController } | undefined;
 
   constructor(options: QueueOptions) {
@@ -118,8 +119,10 @@ export class WorkQueue<Key extends string> {
 
   async #run(key: Key, work: Work<Key>): Promise<void> {
     // The key counts as running before its work begins. Between two keys the rest of the process has its turn: a hundred
-    // plans in a row would keep leases waiting, and the answers to the writes of the first.
-    await turn();
+    // plans in a row would keep leases waiting, and the answers to the writes of the first. What asks for turns at the same
+    // time gets the same one, so each key asks after the one before.
+    this.#turn = this.#turn.then(() => turn());
+    await this.#turn;
     try {
       if (!this.#stopping.signal.aborted) await work(key, this.#stopping.signal);
     } finally {
