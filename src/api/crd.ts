@@ -12,13 +12,15 @@ export interface CrdObject extends KubeObject {
 
 export const customResourceDefinitions: Resource<CrdObject> = untyped;
 
+export const clusterMeshCrdName = `${clusterMeshes.plural}.${group}`;
+
 /** The CustomResourceDefinition of ClusterMesh, made from the schema. */
 export function clusterMeshCrd(): CrdObject {
   const { plural, kind } = clusterMeshes;
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.${group}` },
+    metadata: { name: clusterMeshCrdName },
     spec: {
       group,
       scope: "Namespaced",

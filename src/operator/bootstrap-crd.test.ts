@@ -37,11 +37,13 @@ const ref = { name: clusterMeshCrd().metadata.name };
 const definition = (): CrdObject | undefined => cluster.store.find(customResourceDefinitions, ref);
 
 describe("an operator that installs the definition", () => {
-  it("writes it once, and again only when it says something else", async () => {
+  it("writes it once, and again only when it says something else; one look tells that", async () => {
     await bootstrapCrd(ports());
     const version = definition()?.metadata.resourceVersion;
+    const asked = cluster.requests.count();
     await bootstrapCrd(ports());
     expect(definition()?.metadata.resourceVersion).toBe(version);
+    expect(cluster.requests.count() - asked).toBe(1);
     cluster.store.patch(customResourceDefinitions, ref, { spec: { names: { shortNames: ["other"] } } });
     await bootstrapCrd(ports());
     expect(definition()?.spec).toMatchObject({ names: { shortNames: ["cmesh"] } });

@@ -1,5 +1,12 @@
 import { clusterMeshes } from "../api/cluster-mesh.ts";
-import { type CrdObject, clusterMeshCrd, conforms, customResourceDefinitions, isEstablished } from "../api/crd.ts";
+import {
+  type CrdObject,
+  clusterMeshCrd,
+  conforms,
+  customResourceDefinitions,
+  clusterMeshCrdName as definition,
+  isEstablished,
+} from "../api/crd.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/errors.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -18,15 +25,17 @@ const establishedWithinMs = 30_000;
 
 /** Makes the API server serve ClusterMesh. Writes nothing when it does so already as we want it. */
 export async function bootstrapCrd(ports: BootstrapPorts): Promise<void> {
+  const live = await read(ports);
   const wanted = clusterMeshCrd();
-  const live = await read(ports, wanted);
-  if (!live || !conforms(live.spec, wanted.spec)) await write(ports, live, wanted);
-  await established(ports, wanted);
+  const isWanted = live !== undefined && conforms(live.spec, wanted.spec);
+  if (isWanted && isEstablished(live)) return;
+  if (!isWanted) await write(ports, live, wanted);
+  await established(ports);
 }
 
-async function read({ client, signal }: BootstrapPorts, { metadata }: CrdObject): Promise<CrdObject | undefined> {
+async function read({ client, signal }: BootstrapPorts): Promise<CrdObject | undefined> {
   try {
-    return await client.get(customResourceDefinitions, { name: metadata.name }, { signal });
+    return await client.get(customResourceDefinitions, { name: definition }, { signal });
   } catch (error) {
     if (isKubeError(error, "not-found")) return undefined;
     throw error;
@@ -39,18 +48,18 @@ async function write(ports: BootstrapPorts, live: CrdObject | undefined, wanted:
   try {
     if (live) await client.replace(customResourceDefinitions, { ...wanted, metadata: live.metadata }, call);
     else await client.create(customResourceDefinitions, wanted, call);
-    log.info("definition written", { definition: wanted.metadata.name });
+    log.info("definition written", { definition });
   } catch (error) {
     if (!isKubeError(error, "already-exists")) throw error;
   }
 }
 
-async function established(ports: BootstrapPorts, wanted: CrdObject): Promise<void> {
+async function established(ports: BootstrapPorts): Promise<void> {
   const giveUpAt = ports.clock.now() + establishedWithinMs;
   for (;;) {
-    const live = await read(ports, wanted);
+    const live = await read(ports);
     if (live && isEstablished(live)) return;
-    if (ports.clock.now() > giveUpAt) throw new Error(`${wanted.metadata.name} is not served after 30 s`);
+    if (ports.clock.now() > giveUpAt) throw new Error(`${definition} is not served after 30 s`);
     await ports.clock.sleep(pollMs, ports.signal);
   }
 }
@@ -59,7 +68,6 @@ const lookAgainMs = 5000;
 
 /** Waits until somebody else has made the API server serve ClusterMesh. Asks with the right to list meshes alone. */
 export async function awaitCrd(ports: BootstrapPorts): Promise<void> {
-  const definition = clusterMeshCrd().metadata.name;
   for (let isTold = false; !(await isServed(ports)); isTold = true) {
     if (!isTold) ports.log.warn("definition missing", { definition, todo });
     await ports.clock.sleep(lookAgainMs, ports.signal);

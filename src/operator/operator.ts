@@ -159,10 +159,10 @@ export class Operator {
   async #sync(target: ConnectionId): Promise<Outcome> {
     const { registry, names, meshLists, reports } = this.#memory;
     const connection = registry.get(target);
-    if (!connection) {
-      this.#reactions.forget(target);
-      return done;
-    }
+    // While it is listed for the first time there is nothing to say of it; the end of that wakes it, however it ends.
+    const isListed = !registry.isConnecting(target);
+    if (!isListed) this.#reactions.forget(target);
+    if (!connection) return done;
     const ports = this.#reactions.measured(target, {
       observe: () => this.#memory.worldToPlan(),
       recall: this.#memory.recallOf(target),
@@ -180,7 +180,7 @@ export class Operator {
       proveGhosts: () => meshLists.prove(),
       prove: (source) => registry.get(source)?.proveAbsence(),
     });
-    const outcome = await syncTarget(target, ports);
+    const outcome = isListed ? await syncTarget(target, ports) : done;
     return leaveCluster(target, outcome, {
       observe: () => this.#memory.worldToPlan(),
       registry,
@@ -256,7 +256,9 @@ export class Operator {
   #meshChanged({ key, before, after }: Change<MeshRecord>): void {
     if (isMeshEdit(before, after)) this.#connects.add("clusters");
     if (isTriggered(before, after)) this.#lookAgain();
-    if (after) this.#statuses.add(key as MeshId);
+    // Its first Peer waits for the ledger.
+    if (after && !before) this.#statuses.addAfter(key as MeshId, 0);
+    else if (after) this.#statuses.add(key as MeshId);
   }
 
   /** The one place where a change in one cluster becomes work for others. */

@@ -9,6 +9,7 @@ import {
 } from "../core/ids.ts";
 import type { LedgerRow } from "../core/ledger.ts";
 import type { Mesh, SecretRef } from "../core/mesh.ts";
+import { onceForBoth, oncePer } from "../core/once-per.ts";
 import type { ConnectedMesh, EntryConnection } from "../core/world.ts";
 import { type ConnectionConfig, connectionId } from "../kube/connection-config.ts";
 import { type KubeconfigLicence, parseKubeconfig } from "../kube/kubeconfig.ts";
@@ -104,7 +105,15 @@ function resolve(
   const found = secret(namespace, reach.name);
   if (found.state === "unknown") return { state: "unknown", reason: "SecretUnknown" };
   if (found.state === "missing") return { state: "unknown", reason: "SecretMissing" };
-  const text = kubeconfigText(found.data, reach.key);
+  return leadsIn(found.data, allow).at(reach.key);
+}
+
+/** Every change of any mesh asks for all of them, and reading YAML takes long. */
+const leadsIn = onceForBoth((data: SecretData, allow: ReadonlySet<KubeconfigLicence>) => ({
+  at: oncePer((key: string) => leadAt(kubeconfigText(data, key), allow)),
+}));
+
+function leadAt(text: string | undefined, allow: ReadonlySet<KubeconfigLicence>): EntryConnection | Lead {
   if (text === undefined) return { state: "unknown", reason: "SecretKeyMissing" };
   const reading = parseKubeconfig(text, { allow });
   if (!reading.ok) {
