@@ -1,9 +1,7 @@
 import type { CallOptions, DeleteOptions, ListOptions, MergePatch, WatchOptions, WriteOptions } from "./client.ts";
-import type { Call } from "./http-call.ts";
+import type { Call as Request } from "./http-call.ts";
 import type { KubeObject, ObjectRef } from "./object.ts";
 import { apiVersionOf, collectionPath, objectPath, type Resource } from "./resource.ts";
-
-type Request = Omit<Call, "maxBytes">;
 
 export function getRequest(resource: Resource, ref: ObjectRef, options: CallOptions = {}): Request {
   return { verb: "get", method: "GET", path: objectPath(resource, ref), ...about(resource, options, ref) };
@@ -95,7 +93,7 @@ function about(resource: Resource, options: CallOptions, ref?: ObjectRef) {
 }
 
 function json(value: unknown, contentType = "application/json") {
-  return { body: JSON.stringify(value), headers: { "content-type": contentType } };
+  return { body: JSON.stringify(value), contentType };
 }
 
 function typed(resource: Resource, object: KubeObject): KubeObject {

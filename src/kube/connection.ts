@@ -64,7 +64,11 @@ export class Connection implements Transport {
   }
 
   /** No await between finding a carrier and using it: the room it has would be gone. */
-  async #sendOnce(request: HttpRequest): Promise<HttpAnswer> {
+  #sendOnce(request: HttpRequest): Promise<HttpAnswer> {
+    return this.#carrier()?.send(request) ?? this.#sendLater(request);
+  }
+
+  async #sendLater(request: HttpRequest): Promise<HttpAnswer> {
     for (;;) {
       const carrier = this.#carrier();
       if (carrier) return await carrier.send(request);

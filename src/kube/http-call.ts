@@ -11,14 +11,16 @@ import { type HttpAnswer, type HttpRequest, type Transport, TransportError } fro
 const defaultDeadlineMs = 10_000;
 const maxRefusalBytes = 1024 * 1024;
 
+type Headers = HttpRequest["headers"];
+
 /** What all calls of one client share. */
 export interface CallContext {
   readonly cluster: string;
   readonly transport: Transport;
   readonly pathPrefix: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly streamHeaders: Headers;
   /** For calls whose answer is read as a whole. */
-  readonly unaryHeaders: Readonly<Record<string, string>>;
+  readonly unaryHeaders: Headers;
   readonly token: Token | undefined;
 }
 
@@ -26,23 +28,25 @@ export interface Call extends Pick<HttpRequest, "method" | "path" | "body"> {
   readonly verb: Verb;
   readonly resource: Resource;
   readonly name?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly maxBytes: number;
+  /** Of the body. */
+  readonly contentType?: string;
   readonly signal: AbortSignal | undefined;
   readonly deadlineMs: number | undefined;
 }
 
-/** Makes one call and returns what `read` finds in the JSON of its answer; `undefined` means it is not what it should. */
-export async function performCall<T>(
-  context: CallContext,
-  call: Call,
-  read: (json: unknown) => T | undefined,
-): Promise<T> {
+/** What an answer has to be. */
+export interface Expected<T> {
+  readonly maxBytes: number;
+  /** What is found in the JSON; `undefined` means it is not what it should. */
+  readonly read: (json: unknown) => T | undefined;
+}
+
+/** Makes one call and returns what is expected of its answer. */
+export async function performCall<T>(context: CallContext, call: Call, { maxBytes, read }: Expected<T>): Promise<T> {
   const scope = new CallScope(call.deadlineMs ?? defaultDeadlineMs, call.signal);
   try {
-    const unary = { ...call, headers: { ...call.headers, ...context.unaryHeaders } };
-    const answer = await accepted(context, unary, scope.signal);
-    const value = read(parseJson(await readBody(answer, call.maxBytes)));
+    const answer = await accepted(context, call, scope.signal);
+    const value = read(parseJson(await readBody(answer, maxBytes)));
     if (value === undefined) throw serverFault(`answered JSON that is no ${call.verb === "list" ? "list" : "object"}`);
     return value;
   } catch (error) {
@@ -95,13 +99,16 @@ interface Sending {
 
 function send(context: CallContext, call: Call, { token, signal }: Sending): Promise<HttpAnswer> {
   const { method, body } = call;
-  return context.transport.send({
-    method,
-    path: `${context.pathPrefix}${call.path}`,
-    headers: { ...context.headers, ...call.headers, ...(token && { authorization: `Bearer ${token}` }) },
-    ...(body !== undefined && { body }),
-    signal,
-  });
+  const path = `${context.pathPrefix}${call.path}`;
+  const headers = headersOf(context, call, token);
+  return context.transport.send({ method, path, headers, body, signal });
+}
+
+function headersOf(context: CallContext, { verb, contentType }: Call, token: string | undefined): Headers {
+  const headers: Record<string, string> = { ...(verb === "watch" ? context.streamHeaders : context.unaryHeaders) };
+  if (contentType) headers["content-type"] = contentType;
+  if (token) headers.authorization = `Bearer ${token}`;
+  return headers;
 }
 
 async function refused(context: CallContext, call: Call, answer: HttpAnswer): Promise<KubeError> {

@@ -31,19 +31,18 @@ export interface ClientOptions extends ConnectionOptions {
 export function createClient(config: ConnectionConfig, options: ClientOptions): KubeClient {
   const { maxListBytes = 64 * mebibyte, maxObjectBytes: maxBytes = 8 * mebibyte } = options;
   const context = contextOf(config, options);
-  const perform = <T extends KubeObject>(request: Omit<Call, "maxBytes">) =>
-    performCall(context, { ...request, maxBytes }, objectIn<T>);
+  const perform = <T extends KubeObject>(call: Call) => performCall(context, call, { maxBytes, read: objectIn<T> });
   return {
     cluster: options.cluster,
     get: async (resource, ref, call) => perform(getRequest(resource, ref, call)),
     list: async <T extends KubeObject>(resource: Resource<T>, list: ListOptions = {}) =>
-      performCall(context, { ...listRequest(resource, list), maxBytes: maxListBytes }, pageIn<T>),
-    watch: async (resource, watch) => openStream(context, { ...watchRequest(resource, watch), maxBytes }),
+      performCall(context, listRequest(resource, list), { maxBytes: maxListBytes, read: pageIn<T> }),
+    watch: async (resource, watch) => openStream(context, watchRequest(resource, watch)),
     create: async (resource, object, call) => perform(createRequest(resource, object, call)),
     replace: async (resource, object, write) => perform(replaceRequest(resource, object, write)),
     patch: async (resource, ref, change) => perform(patchRequest(resource, ref, change)),
     delete: async (resource, ref, deletion) => {
-      await performCall(context, { ...deleteRequest(resource, ref, deletion), maxBytes }, () => true);
+      await performCall(context, deleteRequest(resource, ref, deletion), { maxBytes, read: () => true });
     },
     close: () => context.transport.close(),
   };
@@ -51,12 +50,13 @@ export function createClient(config: ConnectionConfig, options: ClientOptions): 
 
 function contextOf(config: ConnectionConfig, options: ClientOptions): CallContext {
   const { pathname } = new URL(config.server);
+  const headers = { accept: "application/json", "user-agent": options.userAgent ?? "kilo-clustermesh" };
   return {
     cluster: options.cluster,
     transport: new Connection(config, options),
     pathPrefix: pathname.replace(/\/+$/, ""),
-    headers: { accept: "application/json", "user-agent": options.userAgent ?? "kilo-clustermesh" },
-    unaryHeaders: config.compress ? { "accept-encoding": "gzip" } : {},
+    streamHeaders: headers,
+    unaryHeaders: config.compress ? { ...headers, "accept-encoding": "gzip" } : headers,
     token: config.token,
   };
 }

@@ -96,18 +96,18 @@ export class Http2Session {
     return this.#openStreams < this.#maxStreams;
   }
 
-  async send(request: HttpRequest): Promise<HttpAnswer> {
+  send(request: HttpRequest): Promise<HttpAnswer> {
     request.signal.throwIfAborted();
     const stream = this.#openStream(request);
     const isReused = this.#served++ > 0;
     this.#openStreams++;
-    stream.once("close", () => {
+    stream.on("close", () => {
       this.#openStreams--;
       this.#changed();
     });
     endOnAbort(stream, request.signal);
     if (request.body !== undefined) stream.end(request.body);
-    return await answerOf(stream, (error) =>
+    return answerOf(stream, (error) =>
       request.signal.aborted ? request.signal.reason : this.#failure(stream, error, isReused),
     );
   }
@@ -181,12 +181,12 @@ function endOnAbort(stream: ClientHttp2Stream, signal: AbortSignal): void {
 
 function answerOf(stream: ClientHttp2Stream, failure: (error: unknown) => unknown): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
-    const closed = () => reject(failure(undefined));
-    stream.once("close", closed);
-    stream.once("response", (headers) => {
-      stream.off("close", closed);
+    let isAnswered = false;
+    stream.on("response", (headers) => {
+      isAnswered = true;
       resolve({ status: headers[":status"] ?? 0, headers, body: stream });
     });
+    stream.on("close", () => isAnswered || reject(failure(undefined)));
     // Stays for the stream's life: an error nobody listens to would end the process.
     stream.on("error", (error) => reject(failure(error)));
   });

@@ -48,13 +48,13 @@ function collect(source: Readable, maxBytes: number): Promise<Buffer> {
       source.destroy();
       return reject(tooLarge(maxBytes));
     });
-    const closed = () => reject(truncated());
-    source.once("end", () => {
-      source.off("close", closed);
-      return stoppedEarly(source) ? closed() : resolve(joined(chunks));
+    let isOver = false;
+    source.on("end", () => {
+      isOver = true;
+      return stoppedEarly(source) ? reject(truncated()) : resolve(joined(chunks));
     });
-    source.once("error", (error) => reject(bodyFailure(error)));
-    source.once("close", closed);
+    source.on("error", (error) => reject(bodyFailure(error)));
+    source.on("close", () => isOver || reject(truncated()));
   });
 }
 

@@ -19,9 +19,9 @@ const defaultDeadlineMs = 10_000;
 
 /** The client, with every write behind the gate: one may start only if the lease outlives its deadline. */
 export function gated(client: KubeClient, gate: WriteGate): KubeClient {
-  return aroundWrites(client, async ({ call }, perform) => {
-    if (!gate.mayWrite(call?.deadlineMs ?? defaultDeadlineMs)) throw new NotLeading("not leading");
-    return perform();
+  return aroundWrites(client, ({ call }, perform) => {
+    const mayWrite = gate.mayWrite(call?.deadlineMs ?? defaultDeadlineMs);
+    return mayWrite ? perform() : Promise.reject(new NotLeading("not leading"));
   });
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createLimit, mapLimited } from "./limit.ts";
+import { mapLimited } from "./limit.ts";
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -16,7 +16,7 @@ test("never more than the limit run at once, results keep their order, and all g
   expect(most).toBe(2);
 });
 
-test("a failure is thrown, gives its place back, and nothing more is begun", async () => {
+test("a failure is thrown, and nothing more is begun", async () => {
   const begun: number[] = [];
   const run = mapLimited([1, 2, 3, 4], 1, async (item) => {
     begun.push(item);
@@ -24,12 +24,25 @@ test("a failure is thrown, gives its place back, and nothing more is begun", asy
   });
   await expect(run).rejects.toThrow("two");
   expect(begun).toEqual([1, 2]);
-  const limit = createLimit(1);
-  await expect(limit(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
-  expect(await limit(async () => "next")).toBe("next");
 });
 
-test("a limit below one is refused", () => {
-  expect(() => createLimit(0)).toThrow("at least 1");
-  expect(() => createLimit(Number.NaN)).toThrow("at least 1");
+test("what runs beside a failure ends, and takes nothing more", async () => {
+  const begun: number[] = [];
+  const run = mapLimited([1, 2, 3, 4, 5], 2, async (item) => {
+    begun.push(item);
+    await turn();
+    if (item === 1) throw new Error("one");
+  });
+  await expect(run).rejects.toThrow("one");
+  await turn();
+  expect(begun).toEqual([1, 2]);
+});
+
+test("nothing to do is done at once", async () => {
+  expect(await mapLimited([], 8, async () => "never")).toEqual([]);
+});
+
+test("a limit below one is refused", async () => {
+  await expect(mapLimited([1], 0, async () => 1)).rejects.toThrow("at least 1");
+  await expect(mapLimited([1], Number.NaN, async () => 1)).rejects.toThrow("at least 1");
 });

@@ -12,13 +12,32 @@ export interface Logger {
   with(fields: Fields): Logger;
 }
 
-/** JSON lines on standard error. Synchronous: the last line before an exit is the one that matters. */
+/** JSON lines on standard error. */
 export function jsonLogger(level: Level = "info"): Logger {
-  const root = pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    destination({ fd: 2, sync: true }),
-  );
+  const root = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, standardError());
   return wrap(root);
+}
+
+const mostGathered = 100;
+
+/**
+ * Lines that are written in one turn of the event loop go out together at its end. An exit waits for them: the last line
+ * before it is the one that matters.
+ */
+function standardError(): pino.DestinationStream {
+  const out = destination({ fd: 2, sync: true });
+  let lines: string[] = [];
+  const flush = (): void => {
+    if (lines.length > 0) out.write(lines.join(""));
+    lines = [];
+  };
+  process.on("exit", flush);
+  return {
+    write: (line) => {
+      if (lines.push(line) === 1) setImmediate(flush);
+      if (lines.length >= mostGathered) flush();
+    },
+  };
 }
 
 export const silentLogger: Logger = {
