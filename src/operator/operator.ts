@@ -168,6 +168,7 @@ export class Operator {
       recall: this.#memory.recallOf(target),
       apply: (id, changes) =>
         this.#contest.guard(id, changes, (free) => applyChanges(free, { ...this.#options, connection })),
+      announce: (id, report) => reports.set(id, { refusals: reports.get(id)?.refusals ?? [], ...report }),
       record: (id, report) => {
         reports.set(id, report);
         this.#wakeMeshesOf(id);

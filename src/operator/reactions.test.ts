@@ -27,6 +27,7 @@ beforeEach(() => {
 async function run(world: World | undefined, { writeMs = 0, refused = [] as string[] } = {}): Promise<void> {
   const ports: SyncPorts = {
     recall: new Recall(),
+    announce: () => undefined,
     observe: () => world,
     apply: async (_, changes) => {
       if (changes.length > 0) clock.jump(writeMs);
@@ -110,6 +111,7 @@ describe("a reaction", () => {
     expect(woken).toEqual([source]);
     const ports = reactions.measured(source, {
       recall: new Recall(),
+      announce: () => undefined,
       observe: () => undefined,
       apply: async () => [],
       record: () => undefined,

@@ -23,10 +23,13 @@ const nodes = [aNode(1, 0), aNode(1, 1)];
 async function sync(world: World) {
   const written: PeerChange[] = [];
   const reports: TargetReport[] = [];
+  const course: string[] = [];
   const outcome = await syncTarget(conn(2), {
     recall: new Recall(),
+    announce: (_, { pending }) => void course.push(`${pending} pending`),
     observe: () => world,
     apply: async (_, changes) => {
+      course.push(`${changes.length} written`);
       written.push(...changes);
       return [];
     },
@@ -36,19 +39,29 @@ async function sync(world: World) {
     proveGhosts: () => undefined,
     prove: () => undefined,
   });
-  return { outcome, written: written.map(({ action }) => action), pending: reports[0]?.pending };
+  const actions = written.map(({ action }) => action);
+  return { result: { outcome, written: actions, pending: reports[0]?.pending }, course };
 }
 
 describe("a target", () => {
   it("gets what it lacks", async () => {
     const world = aWorld({ meshes: [mesh], views: [aView(nodes), aView([aNode(2, 0)])] });
-    expect(await sync(world)).toEqual({ outcome: { kind: "done" }, written: ["create", "create"], pending: 0 });
+    expect((await sync(world)).result).toEqual({
+      outcome: { kind: "done" },
+      written: ["create", "create"],
+      pending: 0,
+    });
+  });
+
+  it("is not taken for settled while it is written to", async () => {
+    const world = aWorld({ meshes: [mesh], views: [aView(nodes), aView([aNode(2, 0)])] });
+    expect((await sync(world)).course).toEqual(["2 pending", "2 written"]);
   });
 
   it("that the ledger does not name yet waits for that, and does not ask again and again meanwhile", async () => {
     const views = [aView(nodes), aView([aNode(2, 0)])];
     const world = aWorld({ views, overrides: { meshes: [{ ...connected(mesh), ledger: new Set() }] } });
-    expect(await sync(world)).toEqual({ outcome: { kind: "done" }, written: [], pending: 2 });
+    expect((await sync(world)).result).toEqual({ outcome: { kind: "done" }, written: [], pending: 2 });
   });
 
   it("whose nodes are unknown is left as it is", async () => {
@@ -59,6 +72,6 @@ describe("a target", () => {
       meshes: [mesh],
       views: [aView(nodes), aView([], { nodes: unknown, peers: known([first]) })],
     });
-    expect(await sync(world)).toEqual({ outcome: { kind: "done" }, written: [], pending: 0 });
+    expect((await sync(world)).result).toEqual({ outcome: { kind: "done" }, written: [], pending: 0 });
   });
 });

@@ -15,6 +15,8 @@ export interface SyncPorts {
   readonly recall: Recall;
   /** Writes the changes and returns what was refused, in our words. */
   readonly apply: (target: ConnectionId, changes: readonly PeerChange[]) => Promise<readonly Refusal[]>;
+  /** Says what is about to be written: meanwhile nobody may take the target for settled. */
+  readonly announce: (target: ConnectionId, report: Omit<TargetReport, "refusals">) => void;
   readonly record: (target: ConnectionId, report: TargetReport) => void;
   /** Has another target planned: it speaks for the same cluster. */
   readonly wake: (target: ConnectionId) => void;
@@ -50,8 +52,10 @@ export async function syncTarget(target: ConnectionId, ports: SyncPorts): Promis
   const changes = permitted(world, plan, diffPeers(plan));
   const ready = changes.filter((change) => isLedgered(world, target, change));
   const phase = nextPhase(ready);
+  const report = { spec: world.spec, plan, pending: changes.length };
+  ports.announce(target, report);
   const refusals = await ports.apply(target, phase);
-  ports.record(target, { spec: world.spec, plan, refusals, pending: changes.length - phase.length });
+  ports.record(target, { ...report, refusals, pending: changes.length - phase.length });
   for (const { proof } of plan.kept) if (proof) ports.prove(proof);
   ports.resolve(plan.names);
   if (plan.ghosts > 0 && !world.ghostsMayGo) ports.proveGhosts();

@@ -26,6 +26,7 @@ async function run({ one = {}, two = {}, refusals = [], isKnown = true }: Scene 
   const reports: TargetReport[] = [];
   const ports: SyncPorts = {
     recall: new Recall(),
+    announce: () => undefined,
     observe: () => world,
     apply: async (_, changes) => {
       written.push(...changes);
