@@ -35,6 +35,20 @@ it("no two Peers get the same route, nor two clusters one inside the other, and 
   );
 });
 
+it("Peers are entangled exactly when granted routes of theirs and of others lie inside each other", () => {
+  const ofAnyCluster = fc
+    .tuple(claims, fc.constantFrom("c0", "c1"))
+    .map(([one, cluster]): Claim => ({ ...one, cluster }));
+  fc.assert(
+    fc.property(fc.array(ofAnyCluster, { maxLength: 8 }), (wanted) => {
+      const { granted, entangled } = settleClaims(wanted);
+      const isNested = (a: Claim): boolean => granted.some((b) => a.peer !== b.peer && overlaps(a.route, b.route));
+      expect(entangled).toEqual(new Set(granted.filter(isNested).map(({ peer }) => peer)));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
 it("a route that thousands of nodes claim goes to one of them, and costs no more than other routes", () => {
   const wanted = Array.from({ length: 20_000 }, (_, index) => claim(`p${index}`, "10.0.2.15/32", { cluster: "one" }));
   const { granted, refused } = settleClaims([...wanted, claim("around", "10.0.0.0/16", { cluster: "one" })]);

@@ -33,21 +33,19 @@ export interface Settlement {
  */
 export function settleClaims(claims: readonly Claim[]): Settlement {
   const sorted = claims.toSorted(byRoute);
-  const entangled = entangledAmong(sorted);
-  if (entangled) return { granted: sorted, refused: [], entangled };
-  const { granted, refused } = settleRivals(claims, sorted);
-  return { granted, refused, entangled: entangledAmong(granted) ?? new Set() };
+  // Nearly always nobody wants what another has, and one sweep tells.
+  const isDisputed = someNesting(sorted, isRivalry);
+  const { granted, refused } = isDisputed ? settleRivals(claims, sorted) : { granted: sorted, refused: [] };
+  return { granted, refused, entangled: entangledAmong(granted) };
 }
 
-/** Undefined when somebody wants what another has. Nearly always nobody does, and one sweep tells. */
-function entangledAmong(sorted: readonly Claim[]): Set<string> | undefined {
+function entangledAmong(sorted: readonly Claim[]): Set<string> {
   const entangled = new Set<string>();
-  const isDisputed = someNesting(sorted, (around, inner) => {
-    if (around.peer === inner.peer) return false;
-    entangled.add(around.peer).add(inner.peer);
-    return isRivalry(around, inner);
+  someNesting(sorted, (around, inner) => {
+    if (around.peer !== inner.peer) entangled.add(around.peer).add(inner.peer);
+    return false;
   });
-  return isDisputed ? undefined : entangled;
+  return entangled;
 }
 
 function settleRivals(claims: readonly Claim[], sorted: readonly Claim[]): Omit<Settlement, "entangled"> {
@@ -66,7 +64,8 @@ function settleRivals(claims: readonly Claim[], sorted: readonly Claim[]): Omit<
 
 const byRoute = (a: Claim, b: Claim): number => compareCidrs(a.route, b.route);
 
-const isRivalry = (a: Claim, b: Claim): boolean => a.cluster !== b.cluster || a.route.text === b.route.text;
+const isRivalry = (a: Claim, b: Claim): boolean =>
+  a.peer !== b.peer && (a.cluster !== b.cluster || a.route.text === b.route.text);
 
 function byRight(a: Claim, b: Claim): number {
   if (a.incumbent !== b.incumbent) return a.incumbent ? -1 : 1;

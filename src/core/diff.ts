@@ -24,9 +24,8 @@ export function diffPeers({ ours, peers, unsettled, kept }: KnownPlan): PeerChan
     if (sameTexts(routes, held.allowedIps) && !keptMark(held.move)) return [];
     return routes.length > 0 ? [{ action: "shrink", held, routes }] : [{ action: "delete", held }];
   });
-  const created = writes.filter(({ action }) => action === "create").length;
-  const isAllUsed = peers.length - created + kept.length === ours.length;
-  const deletes = isAllUsed ? [] : unused(ours, [...peers, ...kept.map(({ held }) => held)]);
+  const isSettled = unsettled.length === 0 && kept.length === 0 && peers.length === ours.length;
+  const deletes = isSettled ? [] : unused(ours, [...peers, ...kept.map(({ held }) => held)]);
   return [...writes, ...shrinks, ...deletes.map((held): PeerChange => ({ action: "delete", held }))];
 }
 

@@ -125,7 +125,7 @@ export function mergeByPublicKey<P extends Peer>(peers: readonly P[]): P[] {
     const first = byKey.get(peer.publicKey);
     byKey.set(peer.publicKey, first ? { ...first, ...union(first, peer) } : peer);
   }
-  return [...byKey.values()].sort((a, b) => compareTexts(a.name, b.name));
+  return [...byKey.values()].sort(byName);
 }
 
 function union(first: Peer, other: Peer): Pick<Peer, "keepaliveSeconds" | "owners" | "routes"> {
@@ -138,4 +138,9 @@ function union(first: Peer, other: Peer): Pick<Peer, "keepaliveSeconds" | "owner
 
 function byFirstOwner(a: Peer, b: Peer): number {
   return compareTexts(a.owners[0] ?? "", b.owners[0] ?? "") || compareTexts(a.name, b.name);
+}
+
+/** Two meshes may want one name. */
+export function byName(a: Peer, b: Peer): number {
+  return compareTexts(a.name, b.name) || compareTexts(a.owners[0] ?? "", b.owners[0] ?? "");
 }

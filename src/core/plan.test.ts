@@ -19,7 +19,7 @@ import { strippedGraceMs } from "./kept.ts";
 import type { NodeFacts } from "./node.ts";
 import type { HeldPeer } from "./peer.ts";
 import { planTarget } from "./plan.ts";
-import type { ClusterView } from "./world.ts";
+import type { ClusterView, ConnectedMesh } from "./world.ts";
 
 const mesh = aMesh(2, { serviceCIDR: "10.96.0.0/12" });
 const nodesOf = (cluster: number, count = 2): NodeFacts[] =>
@@ -72,6 +72,19 @@ describe("what a target should hold", () => {
         expect(plan.peers).toEqual(expected.peers);
       }),
     );
+  });
+
+  it("gives a name that two meshes want to the same of them, whichever comes first", () => {
+    const [, two, three] = aMesh(3).entries;
+    if (!two || !three) throw new Error("a mesh of three has three entries");
+    const namesake = { ...mesh, id: meshId("z", "my-mesh"), entries: [{ ...three, name: clusterName("c1") }, two] };
+    const leads = { ...connected(mesh), mesh: namesake, connections: new Map(connected(mesh).connections) };
+    leads.connections.set(clusterName("c1"), { state: "connected", id: conn(3) });
+    const views = [aView([aNode(1, 0)]), aView([aNode(2, 0)]), aView([aNode(3, 0, { name: nodeName("c1-n0") })])];
+    const peersOf = (meshes: readonly ConnectedMesh[]) => planOf(aWorld({ views, overrides: { meshes } }), 2).peers;
+    const expected = peersOf([connected(mesh), leads]);
+    expect(expected.map(({ name }) => name.replace(/-[0-9a-f]{8}$/, ""))).toEqual(Array(2).fill("my-mesh--c1--c1-n0"));
+    expect(peersOf([leads, connected(mesh)])).toEqual(expected);
   });
 
   it("is unknown while the target's own Peers are unknown", () => {

@@ -53,12 +53,9 @@ interface Routed {
 }
 
 /** For each cluster its own routes, and the networks of the others. */
-export function tunnelsAround(
-  promised: Promised,
-  routed: readonly (readonly Routed[])[],
-): (cluster: ConnectionId) => Tunnels {
+export function tunnelsAround(promised: Promised, routed: readonly Routed[]): (cluster: ConnectionId) => Tunnels {
   return oncePer((cluster) => {
-    const own = rangesOf(routed.flat().flatMap(({ cluster: one, routes }) => (one === cluster ? routes : [])));
+    const own = rangesOf(routed.flatMap(({ cluster: one, routes }) => (one === cluster ? routes : [])));
     const others = promised.toOthers(cluster);
     return { touches: (route) => own.touches(route) || others.touches(route) };
   });

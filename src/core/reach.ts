@@ -3,12 +3,11 @@ import type { Helds } from "./holding.ts";
 import type { MeshId, PeerName } from "./ids.ts";
 import { type Moving, nextMove, takeTurns } from "./move.ts";
 import { onceFor } from "./once-per.ts";
-import type { HeldPeer } from "./peer.ts";
+import { byName, type HeldPeer } from "./peer.ts";
 import { longestWaitMs, type Placed, placeShare } from "./place.ts";
 import { endpointTrespasses, type Promised, type Tunnels, tunnelsAround } from "./promised.ts";
 import type { Candidate } from "./render.ts";
 import { addressOf, type Resolved, type Sight, sightOf, waitingKeepalive } from "./sight.ts";
-import { compareTexts } from "./texts.ts";
 import type { Ages, ClusterView } from "./world.ts";
 
 export interface ReachInput {
@@ -20,7 +19,7 @@ export interface ReachInput {
   /** Of those that bear a mark. */
   readonly ages: readonly (number | undefined)[];
   /** Everything that is wanted of the same clusters. */
-  readonly routed: readonly (readonly Candidate[])[];
+  readonly routed: readonly Candidate[];
   readonly promised: Promised;
   readonly resolved: Resolved;
   /** Owners of whose wishes nothing is known here now. */
@@ -56,7 +55,7 @@ export function reachShare(input: ReachInput): Reach {
 export function settleReach(reaches: readonly Reach[]): readonly Placed[] {
   const all = reaches
     .flatMap((reach) => ("sighted" in reach ? pairsOf(reach.sighted) : []))
-    .sort((a, b) => compareTexts(a.sight.candidate.name, b.sight.candidate.name));
+    .sort((a, b) => byName(a.sight.candidate, b.sight.candidate));
   const taken = takeTurns(all.map(({ moving }) => moving));
   const turns = new Map(all.map(({ sight }, index) => [sight, taken[index]]));
   return reaches.map((reach) => {

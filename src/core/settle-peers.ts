@@ -3,10 +3,9 @@ import type { Holding } from "./holding.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { KeptPeer } from "./kept.ts";
 import { chooseNames } from "./names.ts";
-import type { Peer } from "./peer.ts";
+import { byName, type Peer } from "./peer.ts";
 import { settleRoutes } from "./settle-routes.ts";
 import type { Stake } from "./stake.ts";
-import { compareTexts } from "./texts.ts";
 import type { World } from "./world.ts";
 
 export interface PeersInput {
@@ -36,5 +35,3 @@ export function settlePeers({ stakes, holding, ...input }: PeersInput): SettledP
   const marked = named.map((peer) => (doubled.has(peer.publicKey) ? { ...peer, touchPending: true } : peer));
   return { peers: marked, unsettled: marked, refused };
 }
-
-const byName = (a: Peer, b: Peer): number => compareTexts(a.name, b.name);

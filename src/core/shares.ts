@@ -134,7 +134,7 @@ function reachInput(
     ...{ candidates, helds, promised, resolved: world.resolved },
     reported: reports.size === 0 ? [] : candidates.map(({ publicKey }) => reports.get(publicKey) ?? nowhere),
     ages: agesAmong(helds, view),
-    routed: shares.filter(isRouted).map((share) => share.candidates),
+    routed: shares.filter(isRouted).flatMap((share) => share.candidates),
     silent: steps.strangers({ candidates, helds }).filter(isSilent),
   };
 }

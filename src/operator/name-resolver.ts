@@ -55,7 +55,7 @@ export class NameResolver {
   #forget(name: string): void {
     this.#followed.get(name)?.abort();
     this.#followed.delete(name);
-    this.#answers = new Map([...this.#answers].filter(([known]) => known !== name));
+    if (this.#answers.has(name)) this.#answers = new Map([...this.#answers].filter(([known]) => known !== name));
   }
 
   async #keep(name: string, signal: AbortSignal): Promise<void> {
