@@ -24,10 +24,14 @@ export function diffPeers({ ours, peers, unsettled, kept }: KnownPlan): PeerChan
     if (sameTexts(routes, held.allowedIps) && !keptMark(held.move)) return [];
     return routes.length > 0 ? [{ action: "shrink", held, routes }] : [{ action: "delete", held }];
   });
-  const isSettled = unsettled.length === 0 && kept.length === 0 && peers.length === ours.length;
-  const deletes = isSettled ? [] : unused(ours, [...peers, ...kept.map(({ held }) => held)]);
+  const isAllUsed = writes.every(isInPlace) && peers.length + kept.length === ours.length;
+  const deletes = isAllUsed ? [] : unused(ours, [...peers, ...kept.map(({ held }) => held)]);
   return [...writes, ...shrinks, ...deletes.map((held): PeerChange => ({ action: "delete", held }))];
 }
+
+/** Then every Peer has one of its own: keys are wanted once, and what is kept is not wanted. */
+const isInPlace = (change: PeerChange): boolean =>
+  change.action === "update" && change.held.publicKey === change.peer.publicKey;
 
 function unused(ours: readonly HeldPeer[], used: readonly { readonly name: PeerName }[]): HeldPeer[] {
   const names = new Set(used.map(({ name }) => name));

@@ -1,15 +1,16 @@
 import type { Cidr } from "./cidr.ts";
 import type { Helds } from "./holding.ts";
 import type { MeshEntry } from "./mesh.ts";
-import type { Judged, MeshNode, NodeFacts, SkippedNode } from "./node.ts";
+import type { Judged, MeshNode, ShownFacts, SkippedNode } from "./node.ts";
 import { routesOf } from "./peer.ts";
 import { hostsOf, podsOf } from "./routes.ts";
 import type { ClusterView } from "./world.ts";
 
 export interface FoldInput {
   readonly entry: MeshEntry;
-  readonly nodes: readonly NodeFacts[];
-  readonly judged: Judged;
+  readonly nodes: readonly ShownFacts[];
+  readonly admitted: readonly MeshNode[];
+  readonly skipped: readonly SkippedNode[];
   /** Of those that are admitted. */
   readonly helds: Helds;
   readonly silent: ClusterView["silent"];
@@ -25,16 +26,16 @@ export interface Folded extends Judged {
  * Peer carries their routes too. They stay on the Peer that has them until that one is silent and exactly one other is
  * heard; where nothing says who leads, the leaders carry only what is their own.
  */
-export function foldLocations({ entry, nodes, judged, helds, silent }: FoldInput): Folded {
-  if (!judged.skipped.some(isAddressless)) return { ...judged, unclear: [] };
+export function foldLocations({ entry, nodes, admitted, skipped, helds, silent }: FoldInput): Folded {
+  if (!skipped.some(isAddressless)) return { admitted, skipped, unclear: [] };
   const factsOf = new Map(nodes.map((facts) => [facts.name, facts]));
-  const locationOf = ({ name }: { name: NodeFacts["name"] }): string => factsOf.get(name)?.location ?? "";
-  const leaders = Map.groupBy(judged.admitted, locationOf);
-  const there = new Map(judged.admitted.map((leader, index) => [leader, routesOf(helds[index])]));
+  const locationOf = ({ name }: { name: ShownFacts["name"] }): string => factsOf.get(name)?.location ?? "";
+  const leaders = Map.groupBy(admitted, locationOf);
+  const there = new Map(admitted.map((leader, index) => [leader, routesOf(helds[index])]));
   const folded = new Map<string, Cidr[]>();
   const covered = new Set<string>();
   const unclear = new Set<string>();
-  for (const follower of judged.skipped.filter((node) => isFollower(node, factsOf.get(node.name)))) {
+  for (const follower of skipped.filter((node) => isFollower(node, factsOf.get(node.name)))) {
     const facts = factsOf.get(follower.name);
     const routes = facts ? [...podsOf(entry, facts), ...hostsOf(entry, facts)] : [];
     const leader = leaderOf(leaders.get(locationOf(follower)) ?? [], routes, { there, silent });
@@ -46,18 +47,18 @@ export function foldLocations({ entry, nodes, judged, helds, silent }: FoldInput
     covered.add(follower.name);
   }
   return {
-    admitted: judged.admitted.map((node) => {
+    admitted: admitted.map((node) => {
       const behind = folded.get(node.name);
       return behind ? { ...node, behind } : node;
     }),
-    skipped: judged.skipped.filter(({ name }) => !covered.has(name)),
+    skipped: skipped.filter(({ name }) => !covered.has(name)),
     unclear: [...unclear].sort(),
   };
 }
 
 const isAddressless = ({ reason }: SkippedNode): boolean => reason === "NodeNoWireguardIP";
 
-function isFollower(node: SkippedNode, facts: NodeFacts | undefined): boolean {
+function isFollower(node: SkippedNode, facts: ShownFacts | undefined): boolean {
   return isAddressless(node) && facts?.granularity === "location";
 }
 

@@ -31,6 +31,9 @@ export interface NodeFacts {
   readonly internalIps: readonly string[];
 }
 
+/** What of it other clusters see: what it observed concerns its own alone, and whether it beats nobody until it is silent. */
+export type ShownFacts = Omit<NodeFacts, "discovered" | "beats">;
+
 /** A node that may be peered: everything parsed, nothing left to check. */
 export interface MeshNode {
   readonly kind: "admitted";
@@ -80,11 +83,8 @@ export function sameNodeFacts(a: NodeFacts, b: NodeFacts): boolean {
   return a.discovered === b.discovered && a.beats === b.beats && sameToOthers(a, b);
 }
 
-/**
- * True when nothing changed that another cluster could see: what the node observed concerns its own cluster only, and
- * whether it beats nobody until it falls silent.
- */
-export function sameToOthers(a: NodeFacts, b: NodeFacts): boolean {
+/** True when nothing changed that another cluster could see. */
+export function sameToOthers(a: ShownFacts, b: ShownFacts): boolean {
   return (
     a.uid === b.uid &&
     a.wireguardIp === b.wireguardIp &&
