@@ -51,6 +51,12 @@ interface Keyed {
   readonly publicKey: string;
 }
 
+/** Those whose key Peers that are not ours hold. */
+export const rivalledAmong = onceForBoth(
+  <Wanted extends Keyed>({ foreignKeys }: Holding, wanted: readonly Wanted[]): readonly Wanted[] =>
+    foreignKeys.size === 0 ? [] : wanted.filter(({ publicKey }) => foreignKeys.has(publicKey)),
+) as <Wanted extends Keyed>(holding: Holding, wanted: readonly Wanted[]) => readonly Wanted[];
+
 export const heldsOf = onceForBoth(
   ({ heldByKey }: Holding, wanted: readonly Keyed[]): Helds => wanted.map(({ publicKey }) => heldByKey.get(publicKey)),
 );

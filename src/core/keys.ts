@@ -1,4 +1,4 @@
-import { type Holding, heldsOf } from "./holding.ts";
+import { type Helds, type Holding, heldsOf } from "./holding.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import { keeping } from "./kept.ts";
@@ -6,6 +6,8 @@ import { rankOf } from "./mesh.ts";
 import type { MeshNode, NodeFacts } from "./node.ts";
 import { onceFor } from "./once-per.ts";
 import type { HeldPeer } from "./peer.ts";
+import type { Recall } from "./recall.ts";
+import type { SourceId } from "./source.ts";
 import { compareTexts } from "./texts.ts";
 import type { World } from "./world.ts";
 
@@ -14,6 +16,7 @@ export interface KeysInput {
   readonly target: ConnectionId;
   readonly sources: readonly JudgedSource[];
   readonly holding: Holding;
+  readonly recall: Recall;
 }
 
 export interface SettledKeys {
@@ -21,8 +24,8 @@ export interface SettledKeys {
   readonly sources: readonly JudgedSource[];
   /** The sources with the nodes whose key another cluster has. */
   readonly refused: readonly JudgedSource[];
-  /** All keys that they want. */
-  readonly wanted: ReadonlySet<string>;
+  /** Peers of ours whose key none of them wants. */
+  readonly unwanted: readonly HeldPeer[];
   /** Keys that several of the sources want, all for one cluster. */
   readonly shared: ReadonlySet<string>;
 }
@@ -40,8 +43,8 @@ interface Bid {
 export function settleKeys(input: KeysInput): SettledKeys {
   const { sources } = input;
   const ownKeys = ownKeysOf(input);
-  const { wanted, disputed } = surveyKeys(input, ownKeys);
-  if (disputed.size === 0) return { sources, refused: [], wanted, shared: disputed };
+  const { unwanted, disputed } = surveyOf(input, ownKeys);
+  if (disputed.size === 0) return { sources, refused: [], unwanted, shared: disputed };
   const whyKept = keeping(input);
   const winner = (key: string, bids: readonly Bid[]): ConnectionId | undefined => {
     const held = input.holding.heldByKey.get(key);
@@ -52,27 +55,63 @@ export function settleKeys(input: KeysInput): SettledKeys {
   const lost = new Set(bids.flatMap(([key, ofKey]) => losersOf(ofKey, winner(key, ofKey))));
   const isShared = (ofKey: readonly Bid[]): boolean => ofKey.filter(({ node }) => !lost.has(node)).length > 1;
   const shared = new Set(bids.filter(([, ofKey]) => isShared(ofKey)).map(([key]) => key));
-  if (lost.size === 0) return { sources, refused: [], wanted, shared };
+  if (lost.size === 0) return { sources, refused: [], unwanted, shared };
   const split = (isLost: boolean): JudgedSource[] =>
     sources.map((source) => ({ ...source, admitted: source.admitted.filter((node) => lost.has(node) === isLost) }));
   const won = split(false);
-  return { sources: won, refused: split(true), wanted: surveyKeys({ ...input, sources: won }, ownKeys).wanted, shared };
+  const left = surveyOf({ ...input, sources: won }, ownKeys);
+  return { sources: won, refused: split(true), unwanted: left.unwanted, shared };
 }
 
-/** Disputed are all but those that one node alone wants and whose Peer, if there is one, is that of its source. */
-function surveyKeys({ sources, holding }: KeysInput, ownKeys: ReadonlySet<string>) {
+function surveyOf({ sources, holding, recall }: KeysInput, ownKeys: ReadonlySet<string>): Survey {
+  const bids = sources.map((source) => {
+    const { mesh, source: name, admitted } = source;
+    return recall.of(source).bid({ mesh, source: name, admitted, helds: heldsOf(holding, admitted) });
+  });
+  const keys = bids.flatMap((bid) => bid.keys);
+  const doubtful = bids.flatMap((bid) => bid.doubtful);
+  return recall.surveyKeys({ keys, doubtful, ownKeys, ours: holding.ours });
+}
+
+export interface BidInput extends SourceId {
+  readonly admitted: readonly MeshNode[];
+  /** Of each of them. */
+  readonly helds: Helds;
+}
+
+/** The keys that a source wants, and those of them whose Peer is not known to be its own. */
+export function bidOf({ admitted, helds, ...source }: BidInput) {
+  const isDoubtful = (_: MeshNode, index: number): boolean => {
+    const held = helds[index];
+    return held !== undefined && !continues(source, held);
+  };
+  return { keys: admitted.map(keyOf), doubtful: admitted.filter(isDoubtful).map(keyOf) };
+}
+
+const keyOf = ({ publicKey }: MeshNode): string => publicKey;
+
+export interface SurveyInput {
+  /** All that are wanted, one for each node. */
+  readonly keys: readonly string[];
+  readonly doubtful: readonly string[];
+  readonly ownKeys: ReadonlySet<string>;
+  readonly ours: readonly HeldPeer[];
+}
+
+export interface Survey {
+  readonly unwanted: readonly HeldPeer[];
+  /** All but those that one node alone wants and whose Peer, if there is one, is that of its source. */
+  readonly disputed: ReadonlySet<string>;
+}
+
+export function surveyKeys({ keys, doubtful, ownKeys, ours }: SurveyInput): Survey {
   const wanted = new Set<string>();
-  const disputed = new Set<string>();
-  for (const source of sources) {
-    const helds = heldsOf(holding, source.admitted);
-    source.admitted.forEach(({ publicKey }, index) => {
-      const held = helds[index];
-      if (wanted.has(publicKey) || ownKeys.has(publicKey)) disputed.add(publicKey);
-      else if (held && !continues(source, held)) disputed.add(publicKey);
-      wanted.add(publicKey);
-    });
+  const disputed = new Set(doubtful);
+  for (const key of keys) {
+    if (wanted.has(key) || ownKeys.has(key)) disputed.add(key);
+    wanted.add(key);
   }
-  return { wanted, disputed };
+  return { disputed, unwanted: ours.filter(({ publicKey }) => !wanted.has(publicKey)) };
 }
 
 function bidsByKey(
@@ -113,7 +152,7 @@ function winnerOf(bids: readonly Bid[], held: HeldPeer | undefined, isKept: () =
   return first?.source.connection;
 }
 
-const continues = ({ mesh, source }: JudgedSource, held: HeldPeer): boolean =>
+const continues = ({ mesh, source }: SourceId, held: HeldPeer): boolean =>
   held.owners.includes(mesh) && held.source === source;
 
 const order = ({ node }: Bid, held: HeldPeer | undefined): number => (held?.node === node.name ? 0 : 1);

@@ -66,8 +66,8 @@ export function planTarget(world: World, target: ConnectionId, recall = new Reca
   const { items } = view.peers;
   const holding = recall.tellApart({ held: adoptPeers(world, target, items), instance: world.instance });
   const judged = judgeSources(world, target, { holding, recall });
-  const { sources, refused: keyless, wanted, shared } = settleKeys({ world, target, sources: judged, holding });
-  const unwanted = holding.ours.filter(({ publicKey }) => !wanted.has(publicKey));
+  const keys = settleKeys({ world, target, sources: judged, holding, recall });
+  const { sources, refused: keyless, shared, unwanted } = keys;
   const kept = keptPeers({ world, target, unwanted, sources });
   const servers = recall.serversOf({ servers: world.servers, resolved: world.resolved });
   const around = { world, view, holding, kept, servers, promised: recall.promisedTo(promisesOf(judged)) };

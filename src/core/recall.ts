@@ -1,4 +1,5 @@
 import { tellApart } from "./holding.ts";
+import { bidOf, surveyKeys } from "./keys.ts";
 import { foldLocations } from "./location.ts";
 import { promisedTo } from "./promised.ts";
 import { reachShare } from "./reach.ts";
@@ -18,6 +19,7 @@ export class Recall {
   readonly tellApart = remembered(tellApart);
   readonly serversOf = remembered(serversOf);
   readonly promisedTo = remembered(promisedTo);
+  readonly surveyKeys = remembered(surveyKeys);
   readonly mergeShared = remembered(mergeShared);
   /** For the nodes that several sources want. */
   readonly common = shareSteps();
@@ -36,6 +38,7 @@ export type ShareSteps = ReturnType<typeof shareSteps>;
 function shareSteps() {
   return {
     fold: remembered(foldLocations),
+    bid: remembered(bidOf),
     render: remembered(renderSource),
     strangers: remembered(strangersIn),
     reach: remembered(reachShare),

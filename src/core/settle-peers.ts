@@ -28,10 +28,14 @@ export interface SettledPeers {
 export function settlePeers({ stakes, holding, ...input }: PeersInput): SettledPeers {
   const { peers, unsettled, refused } = settleRoutes({ ...input, stakes, foreign: holding.foreign });
   const { doubled } = holding;
-  const wanted = peers.toSorted(byName);
+  const wanted = isInOrder(peers) ? peers : peers.toSorted(byName);
   if (doubled.size === 0 && stakes.every(({ isNamed }) => isNamed))
     return { peers: wanted, unsettled: unsettled.toSorted(byName), refused };
   const named = chooseNames({ wanted, holding, kept: input.kept, digest: input.world.digest });
   const marked = named.map((peer) => (doubled.has(peer.publicKey) ? { ...peer, touchPending: true } : peer));
   return { peers: marked, unsettled: marked, refused };
+}
+
+function isInOrder(peers: readonly Peer[]): boolean {
+  return peers.every((peer, index) => index === 0 || byName(peers[index - 1] ?? peer, peer) <= 0);
 }

@@ -1,6 +1,6 @@
 import { reportsIn } from "./discovered.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { type Holding, heldsOf } from "./holding.ts";
+import { type Holding, heldsOf, rivalledAmong } from "./holding.ts";
 import type { ConnectionId, MeshId, NodeName } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import type { KeptPeer } from "./kept.ts";
@@ -50,20 +50,15 @@ export function renderInput(
 ): RenderInput {
   const { mesh, source, connected, connection, entry, admitted, unclear, view } = judged;
   const isOfSource = ({ held }: KeptPeer): boolean => held.source === source && held.owners.includes(mesh);
-  const { foreignKeys } = holding;
   const { resolved, digest } = world;
   return {
     ...{ mesh, source, connected, connection, entry, admitted, unclear, servers, promised, resolved, digest },
     silent: view?.silent ?? nobody,
     helds: heldsOf(holding, admitted),
     kept: kept.filter(isOfSource).map(({ held }) => held),
-    foreignKeys: foreignKeys.size === 0 ? [] : keysOf(admitted).filter((key) => foreignKeys.has(key)),
+    foreignKeys: rivalledAmong(holding, admitted).map(({ publicKey }) => publicKey),
   };
 }
-
-const keysOf = onceFor((wanted: readonly { readonly publicKey: string }[]): readonly string[] =>
-  wanted.map(({ publicKey }) => publicKey),
-);
 
 export interface Shares {
   readonly shares: readonly Share[];
@@ -88,10 +83,8 @@ export function shareOut({ rendered, shared, holding, recall }: SharesInput): Sh
   const { alone, common } = splitShared(rendered, shared);
   const merged = recall.mergeShared({ wishes: common });
   const all = [...alone, { candidates: merged.candidates, steps: recall.common }];
-  const { foreignKeys, heldByKey } = holding;
-  const isForeign = ({ publicKey }: Candidate): boolean => foreignKeys.has(publicKey);
-  const rivals = foreignKeys.size === 0 ? [] : all.flatMap(({ candidates }) => candidates.filter(isForeign));
-  const taken = new Set(rivals.filter(({ publicKey }) => !heldByKey.has(publicKey)));
+  const rivals = all.flatMap(({ candidates }) => rivalledAmong(holding, candidates));
+  const taken = new Set(rivals.filter(({ publicKey }) => !holding.heldByKey.has(publicKey)));
   const shares = all.map(({ candidates, steps }): Share => {
     const free = taken.size === 0 ? candidates : candidates.filter((candidate) => !taken.has(candidate));
     return { candidates: free, helds: heldsOf(holding, free), steps };
