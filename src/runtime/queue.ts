@@ -16,6 +16,8 @@ export interface QueueOptions {
 export type Work<Key> = (key: Key, signal: AbortSignal) => Promise<void>;
 
 const defaultBackoff: BackoffRange = { firstMs: 500, maxMs: 300_000 };
+/** So long keys are begun one after another before the rest of the process has its turn. */
+const longestTurnMs = 10;
 /** Timers cannot hold more than 24 days; an alarm that rings early is set again. */
 const maxAlarmMs = 86_400_000;
 
@@ -32,6 +34,7 @@ export class WorkQueue<Key extends string> {
   readonly #failures = new Map<Key, number>();
   #work: Work<Key> | undefined;
   #turn = Promise.resolve();
+  #turnBeganMs = 0;
   #alarm: { readonly at: number; readonly off: AbortController } | undefined;
 
   constructor(options: QueueOptions) {
@@ -118,10 +121,8 @@ export class WorkQueue<Key extends string> {
   }
 
   async #run(key: Key, work: Work<Key>): Promise<void> {
-    // The key counts as running before its work begins. Between two keys the rest of the process has its turn: a hundred
-    // plans in a row would keep leases waiting, and the answers to the writes of the first. What asks for turns at the same
-    // time gets the same one, so each key asks after the one before.
-    this.#turn = this.#turn.then(() => turn());
+    // The key counts as running before its work begins.
+    this.#turn = this.#turn.then(() => this.#yieldAtTimes());
     await this.#turn;
     try {
       if (!this.#stopping.signal.aborted) await work(key, this.#stopping.signal);
@@ -129,6 +130,16 @@ export class WorkQueue<Key extends string> {
       this.#running.delete(key);
       this.#pump();
     }
+  }
+
+  /**
+   * Between keys the rest of the process has its turn: a hundred plans in a row would keep leases waiting, and the writes of
+   * the first. Keys that are due at the same time ask one after the other, or all would get the same turn.
+   */
+  async #yieldAtTimes(): Promise<void> {
+    if (performance.now() - this.#turnBeganMs < longestTurnMs) return;
+    await turn();
+    this.#turnBeganMs = performance.now();
   }
 
   #setAlarm(at: number | undefined): void {
