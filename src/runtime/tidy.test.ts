@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { FakeClock } from "../../test/support/fake-clock.ts";
+import { tidyAtRest } from "./tidy.ts";
+
+/** A process of which each look finds this much work done and this much heap; collecting leaves ten bytes. */
+async function tidiedAt(looks: readonly { readonly busyMs: number; readonly heap: number }[]): Promise<number[]> {
+  const clock = new FakeClock();
+  const ending = new AbortController();
+  const state = { cpuMs: 0, heapBytes: 0 };
+  const tidied: number[] = [];
+  const collect = (): void => {
+    tidied.push(clock.now() / 5000);
+    state.heapBytes = 10;
+  };
+  const running = tidyAtRest({ clock, collect, usage: () => ({ ...state }) }, ending.signal);
+  for (const { busyMs, heap } of looks) {
+    state.cpuMs += busyMs;
+    state.heapBytes = heap;
+    await clock.advance(5000);
+  }
+  ending.abort();
+  await running;
+  return tidied;
+}
+
+test("a heap that grew is tidied when the process has come to rest, and not before", async () => {
+  const looks = [
+    { busyMs: 4000, heap: 30 },
+    { busyMs: 2000, heap: 40 },
+    { busyMs: 100, heap: 40 },
+  ];
+  expect(await tidiedAt(looks)).toEqual([3]);
+});
+
+test("one that is tidy is left alone until it has grown again", async () => {
+  const looks = [10, 10, 11, 12, 11].map((heap) => ({ busyMs: 50, heap }));
+  expect(await tidiedAt(looks)).toEqual([1, 4]);
+});
+
+test("without --expose-gc nothing is tidied, and nothing waits", async () => {
+  expect(globalThis.gc).toBeUndefined();
+  const clock = new FakeClock();
+  expect(await tidyAtRest({ clock }, new AbortController().signal)).toBeUndefined();
+});
