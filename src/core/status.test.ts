@@ -15,7 +15,7 @@ import { mergeConditions } from "./conditions.ts";
 import { meshId, type PeerName } from "./ids.ts";
 import { planTarget } from "./plan.ts";
 import { unknownReasons } from "./reasons.ts";
-import { meshStatus, type TargetReport } from "./status.ts";
+import { hasNewSource, meshStatus, type TargetReport } from "./status.ts";
 import type { ClusterView, World } from "./world.ts";
 
 const mesh = aMesh(2);
@@ -126,5 +126,19 @@ describe("a condition", () => {
       "Ready",
       "Theirs",
     ]);
+  });
+});
+
+describe("a source is new to a target", () => {
+  const planWith = (count: number) => {
+    const nodes = [0, 1].slice(0, count).map((index) => aNode(1, index));
+    return planTarget(aWorld({ meshes: [aMesh(2)], views: [aView(nodes), aView([aNode(2, 0)])] }), conn(2));
+  };
+
+  it("when it gives its first nodes, and not when it gives another", () => {
+    expect([planWith(1), planWith(2)].map((plan) => hasNewSource(plan, planWith(0)))).toEqual([true, true]);
+    expect(hasNewSource(planWith(2), planWith(1))).toBe(false);
+    expect(hasNewSource(planWith(1), undefined)).toBe(true);
+    expect(hasNewSource(planWith(0), undefined)).toBe(false);
   });
 });

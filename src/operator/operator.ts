@@ -8,6 +8,7 @@ import {
 } from "../api/cluster-mesh.ts";
 import type { ConnectionId, MeshId } from "../core/ids.ts";
 import { affectedTargets } from "../core/source.ts";
+import { hasNewSource } from "../core/status.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { ConnectionConfig } from "../kube/connection-config.ts";
 import { EventRecorder } from "../kube/events.ts";
@@ -168,7 +169,10 @@ export class Operator {
       recall: this.#memory.recallOf(target),
       apply: (id, changes) =>
         this.#contest.guard(id, changes, (free) => applyChanges(free, { ...this.#options, connection })),
-      announce: (id, report) => reports.set(id, { refusals: reports.get(id)?.refusals ?? [], ...report }),
+      announce: (id, report) => {
+        const before = reports.get(id);
+        if (hasNewSource(report.plan, before?.plan)) reports.set(id, { refusals: before?.refusals ?? [], ...report });
+      },
       record: (id, report) => {
         reports.set(id, report);
         this.#wakeMeshesOf(id);

@@ -15,7 +15,7 @@ export interface SyncPorts {
   readonly recall: Recall;
   /** Writes the changes and returns what was refused, in our words. */
   readonly apply: (target: ConnectionId, changes: readonly PeerChange[]) => Promise<readonly Refusal[]>;
-  /** Says what is about to be written: meanwhile nobody may take the target for settled. */
+  /** Says what is about to be written. */
   readonly announce: (target: ConnectionId, report: Omit<TargetReport, "refusals">) => void;
   readonly record: (target: ConnectionId, report: TargetReport) => void;
   /** Has another target planned: it speaks for the same cluster. */
