@@ -51,11 +51,10 @@ interface Keyed {
   readonly publicKey: string;
 }
 
-/** Those whose key Peers that are not ours hold. */
-export const rivalledAmong = onceForBoth(
-  <Wanted extends Keyed>({ foreignKeys }: Holding, wanted: readonly Wanted[]): readonly Wanted[] =>
-    foreignKeys.size === 0 ? [] : wanted.filter(({ publicKey }) => foreignKeys.has(publicKey)),
-) as <Wanted extends Keyed>(holding: Holding, wanted: readonly Wanted[]) => readonly Wanted[];
+/** Those of their keys that Peers which are not ours hold. */
+export const foreignKeysAmong = onceForBoth(({ foreignKeys }: Holding, wanted: readonly Keyed[]): readonly string[] =>
+  foreignKeys.size === 0 ? [] : wanted.map(({ publicKey }) => publicKey).filter((key) => foreignKeys.has(key)),
+);
 
 export const heldsOf = onceForBoth(
   ({ heldByKey }: Holding, wanted: readonly Keyed[]): Helds => wanted.map(({ publicKey }) => heldByKey.get(publicKey)),

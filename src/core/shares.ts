@@ -1,6 +1,6 @@
 import { reportsIn } from "./discovered.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { type Holding, heldsOf, rivalledAmong } from "./holding.ts";
+import { foreignKeysAmong, type Holding, heldsOf } from "./holding.ts";
 import type { ConnectionId, MeshId, NodeName } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import type { KeptPeer } from "./kept.ts";
@@ -56,7 +56,7 @@ export function renderInput(
     silent: view?.silent ?? nobody,
     helds: heldsOf(holding, admitted),
     kept: kept.filter(isOfSource).map(({ held }) => held),
-    foreignKeys: rivalledAmong(holding, admitted).map(({ publicKey }) => publicKey),
+    foreignKeys: foreignKeysAmong(holding, admitted),
   };
 }
 
@@ -83,13 +83,18 @@ export function shareOut({ rendered, shared, holding, recall }: SharesInput): Sh
   const { alone, common } = splitShared(rendered, shared);
   const merged = recall.mergeShared({ wishes: common });
   const all = [...alone, { candidates: merged.candidates, steps: recall.common }];
-  const rivals = all.flatMap(({ candidates }) => rivalledAmong(holding, candidates));
+  const rivals = all.flatMap(({ candidates }) => rivalledAmong(candidates, holding));
   const taken = new Set(rivals.filter(({ publicKey }) => !holding.heldByKey.has(publicKey)));
   const shares = all.map(({ candidates, steps }): Share => {
     const free = taken.size === 0 ? candidates : candidates.filter((candidate) => !taken.has(candidate));
     return { candidates: free, helds: heldsOf(holding, free), steps };
   });
   return { shares, taken: [...taken], rivalled: rivals.filter((one) => !taken.has(one)), notes: merged.notes };
+}
+
+function rivalledAmong(candidates: readonly Candidate[], holding: Holding): readonly Candidate[] {
+  const keys = foreignKeysAmong(holding, candidates);
+  return keys.length === 0 ? [] : candidates.filter(({ publicKey }) => keys.includes(publicKey));
 }
 
 function splitShared(rendered: readonly RenderedShare[], shared: ReadonlySet<string>) {
