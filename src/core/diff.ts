@@ -14,7 +14,7 @@ export type PeerChange =
 
 /** What to write so that the target holds the plan. Nothing that is not ours is in it. */
 export function diffPeers({ ours, peers, unsettled, kept }: KnownPlan): PeerChange[] {
-  const heldByName = byName(ours);
+  const heldByName = namesOf(ours);
   const writes = unsettled.flatMap((peer): PeerChange[] => {
     const held = heldByName.get(peer.name);
     if (!held) return [{ action: "create", peer }];
@@ -38,4 +38,4 @@ function unused(ours: readonly HeldPeer[], used: readonly { readonly name: PeerN
   return ours.filter(({ name }) => !names.has(name));
 }
 
-const byName = onceFor((ours: readonly HeldPeer[]) => new Map(ours.map((held) => [held.name, held])));
+const namesOf = onceFor((ours: readonly HeldPeer[]) => new Map(ours.map((held) => [held.name, held])));

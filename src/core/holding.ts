@@ -1,5 +1,6 @@
 import { onceForBoth } from "./once-per.ts";
 import type { HeldPeer } from "./peer.ts";
+import type { Candidate } from "./render.ts";
 
 /** The Peers that a target holds, told apart. */
 export interface Holding {
@@ -46,6 +47,13 @@ function goesBefore(a: HeldPeer, b: HeldPeer): boolean {
 
 /** For each the Peer of ours that holds its key. */
 export type Helds = readonly (HeldPeer | undefined)[];
+
+/** What is wanted, beside what is there. */
+export interface Matched {
+  readonly candidates: readonly Candidate[];
+  /** Of each of them. */
+  readonly helds: Helds;
+}
 
 interface Keyed {
   readonly publicKey: string;

@@ -14,8 +14,8 @@ export interface ReachInput {
   readonly candidates: readonly Candidate[];
   /** Of each of them. */
   readonly helds: Helds;
-  /** From where the target's nodes have met each of them. */
-  readonly reported: readonly (readonly Endpoint[])[];
+  /** From where the target's nodes have met each of them; nothing where they have not. */
+  readonly reported: readonly (readonly Endpoint[] | undefined)[];
   /** Of those that bear a mark. */
   readonly ages: readonly (number | undefined)[];
   /** Everything that is wanted of the same clusters. */

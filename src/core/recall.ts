@@ -8,7 +8,7 @@ import { renderSource } from "./render.ts";
 import { serversOf } from "./servers.ts";
 import { mergeShared } from "./shares.ts";
 import { strangersIn } from "./silent-owners.ts";
-import type { Source } from "./source.ts";
+import { type SourceId, sourceText } from "./source.ts";
 import { stakeOf } from "./stake.ts";
 
 /**
@@ -25,8 +25,8 @@ export class Recall {
   readonly common = shareSteps();
   readonly #steps = new Map<string, ShareSteps>();
 
-  of({ mesh, source }: Pick<Source, "mesh" | "source">): ShareSteps {
-    const key = `${mesh} ${source}`;
+  of(source: SourceId): ShareSteps {
+    const key = sourceText(source);
     const steps = this.#steps.get(key) ?? shareSteps();
     this.#steps.set(key, steps);
     return steps;

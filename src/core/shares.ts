@@ -1,6 +1,5 @@
 import { reportsIn } from "./discovered.ts";
-import type { Endpoint } from "./endpoint.ts";
-import { foreignKeysAmong, type Holding, heldsOf } from "./holding.ts";
+import { foreignKeysAmong, type Holding, heldsOf, type Matched } from "./holding.ts";
 import type { ConnectionId, MeshId, NodeName } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import type { KeptPeer } from "./kept.ts";
@@ -13,12 +12,11 @@ import { agesAmong, type ReachInput, settleReach } from "./reach.ts";
 import type { Recall, ShareSteps } from "./recall.ts";
 import type { Candidate, Rendered, RenderInput } from "./render.ts";
 import type { Servers } from "./servers.ts";
-import type { Owned } from "./silent-owners.ts";
 import type { Stake } from "./stake.ts";
 import type { ClusterView, World } from "./world.ts";
 
 /** What one source gives to a target, or what several want of one node. */
-export interface Share extends Owned {
+export interface Share extends Matched {
   readonly steps: ShareSteps;
 }
 
@@ -130,14 +128,12 @@ function reachInput(
   const isRouted = (share: Share): boolean => [...clustersIn(share.candidates)].some((one) => clusters.has(one));
   return {
     ...{ candidates, helds, promised, resolved: world.resolved },
-    reported: reports.size === 0 ? [] : candidates.map(({ publicKey }) => reports.get(publicKey) ?? nowhere),
+    reported: reports.size === 0 ? [] : candidates.map(({ publicKey }) => reports.get(publicKey)),
     ages: agesAmong(helds, view),
     routed: shares.filter(isRouted).flatMap((share) => share.candidates),
     silent: steps.strangers({ candidates, helds }).filter(isSilent),
   };
 }
-
-const nowhere: readonly Endpoint[] = [];
 
 const clustersIn = onceFor(
   (candidates: readonly Candidate[]): ReadonlySet<ConnectionId> => new Set(candidates.map(({ cluster }) => cluster)),

@@ -1,5 +1,5 @@
 import { networksIn, uniqueRoutes } from "./cidr.ts";
-import type { Helds } from "./holding.ts";
+import type { Matched } from "./holding.ts";
 import type { MeshId } from "./ids.ts";
 import type { KeepingInput } from "./kept.ts";
 import { oncePer } from "./once-per.ts";
@@ -19,14 +19,8 @@ export function silentIn({ world, target, sources }: KeepingInput): (owner: Mesh
   });
 }
 
-export interface Owned {
-  readonly candidates: readonly Candidate[];
-  /** Of each of them. */
-  readonly helds: Helds;
-}
-
 /** Owners of Peers that are not among those who want them now. */
-export function strangersIn({ candidates, helds }: Owned): readonly MeshId[] {
+export function strangersIn({ candidates, helds }: Matched): readonly MeshId[] {
   const owners = helds.flatMap((held, index) =>
     (held?.owners ?? []).filter((owner) => !candidates[index]?.owners.includes(owner)),
   );

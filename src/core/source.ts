@@ -8,6 +8,11 @@ export interface SourceId {
   readonly source: ClusterName;
 }
 
+/** One text for it. */
+export function sourceText({ mesh, source }: SourceId): string {
+  return `${mesh} ${source}`;
+}
+
 export interface Source extends SourceId {
   readonly connected: ConnectedMesh;
   readonly entry: MeshEntry;

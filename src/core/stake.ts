@@ -1,11 +1,11 @@
 import { type Cidr, exactly } from "./cidr.ts";
 import { type Claim, type Settlement, settleClaims } from "./claims.ts";
 import { endpointRoutes } from "./endpoint.ts";
+import type { Matched } from "./holding.ts";
 import { onceFor } from "./once-per.ts";
 import { type HeldPeer, type Peer, routesOf, samePeer } from "./peer.ts";
 import { aggregate, type Ranges, rangesOf } from "./ranges.ts";
 import type { Candidate } from "./render.ts";
-import type { Owned } from "./silent-owners.ts";
 
 /** What a share wants to be routed to its Peers. */
 export interface Stake {
@@ -27,7 +27,7 @@ export interface Stake {
   readonly isNamed: boolean;
 }
 
-export function stakeOf({ candidates, helds }: Owned): Stake {
+export function stakeOf({ candidates, helds }: Matched): Stake {
   const wishes = candidates.map((candidate, index) => claimsOf(candidate, helds[index]));
   const claims = wishes.flat();
   const peers = candidates.map(wholePeer);

@@ -9,7 +9,7 @@ import { meshFacts } from "./mesh-facts.ts";
 import { overlapsAcross } from "./overlap.ts";
 import type { Plan } from "./plan.ts";
 import { readiness, withdrawalVerdict } from "./readiness.ts";
-import type { SourceId } from "./source.ts";
+import { sourceText } from "./source.ts";
 import { type Verdict, verdict } from "./verdict.ts";
 import type { ConnectedMesh, World } from "./world.ts";
 
@@ -31,12 +31,10 @@ export interface TargetReport {
  */
 export function hasNewSource(plan: Plan, before: Plan | undefined): boolean {
   const giving = (one: Plan | undefined): Set<string> =>
-    new Set((one?.state === "known" ? one.sources : []).filter(({ nodes }) => nodes > 0).map(textOf));
+    new Set((one?.state === "known" ? one.sources : []).filter(({ nodes }) => nodes > 0).map(sourceText));
   const known = giving(before);
   return [...giving(plan)].some((source) => !known.has(source));
 }
-
-const textOf = ({ mesh, source }: SourceId): string => `${mesh} ${source}`;
 
 /** A write that did not happen, in our words, and the meshes it matters to. */
 export interface Refusal {
