@@ -1,6 +1,7 @@
 import { admitNode } from "./admit.ts";
 import { type ConnectionId, type NodeName, peerName } from "./ids.ts";
 import type { HeldPeer } from "./peer.ts";
+import { rememberedEach } from "./remembered.ts";
 import { sourcesOf } from "./source.ts";
 import { nodesBehind, type World } from "./world.ts";
 
@@ -10,7 +11,6 @@ import { nodesBehind, type World } from "./world.ts";
  * two lists of the meshes agree.
  */
 export function adoptPeers(world: World, target: ConnectionId, held: readonly HeldPeer[]): readonly HeldPeer[] {
-  if (!held.some((peer) => isLegacy(peer) || peer.offered)) return held;
   const owned = held.map((peer) => (isLegacy(peer) ? adopted(world, peer) : peer));
   return owned.map((peer) => (peer.offered && peer.instance !== world.instance ? taken(world, target, peer) : peer));
 }
@@ -37,8 +37,19 @@ function taken(world: World, target: ConnectionId, peer: HeldPeer): HeldPeer {
 
 /** Peers of the Go operator whose mesh is in no namespace. */
 export function ghostsAmong(world: World, held: readonly HeldPeer[]): HeldPeer[] {
+  const legacy = held.filter(isLegacy);
+  if (legacy.length === 0) return legacy;
   const names = new Set([...world.meshes.map(({ mesh }) => mesh.id), ...world.refused].map((id) => id.split("/")[1]));
-  return held.filter((peer) => isLegacy(peer) && !names.has(peer.mesh));
+  return legacy.filter(({ mesh }) => !names.has(mesh));
+}
+
+/** Finds those that may become ours: in each list by what differs from the one before. */
+export function findingUnstamped(): (held: readonly HeldPeer[]) => readonly HeldPeer[] {
+  const isUnstamped = rememberedEach((peer: HeldPeer) => isLegacy(peer) || peer.offered);
+  return (held) => {
+    const found = isUnstamped(held);
+    return held.filter((_, index) => found[index]);
+  };
 }
 
 const isLegacy = ({ instance, mesh, source, owners }: HeldPeer): boolean =>

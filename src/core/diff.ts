@@ -1,6 +1,6 @@
+import { heldWithName } from "./holding.ts";
 import type { PeerName } from "./ids.ts";
 import { keptMark } from "./move.ts";
-import { onceFor } from "./once-per.ts";
 import { type HeldPeer, type Peer, samePeer } from "./peer.ts";
 import type { KnownPlan } from "./plan.ts";
 import { sameTexts } from "./texts.ts";
@@ -13,10 +13,10 @@ export type PeerChange =
   | { readonly action: "delete"; readonly held: HeldPeer };
 
 /** What to write so that the target holds the plan. Nothing that is not ours is in it. */
-export function diffPeers({ ours, peers, unsettled, kept }: KnownPlan): PeerChange[] {
-  const heldByName = namesOf(ours);
+export function diffPeers(plan: KnownPlan): PeerChange[] {
+  const { ours, peers, unsettled, kept } = plan;
   const writes = unsettled.flatMap((peer): PeerChange[] => {
-    const held = heldByName.get(peer.name);
+    const held = heldWithName(plan, peer.name);
     if (!held) return [{ action: "create", peer }];
     return samePeer(peer, held) ? [] : [{ action: "update", peer, held }];
   });
@@ -37,5 +37,3 @@ function unused(ours: readonly HeldPeer[], used: readonly { readonly name: PeerN
   const names = new Set(used.map(({ name }) => name));
   return ours.filter(({ name }) => !names.has(name));
 }
-
-const namesOf = onceFor((ours: readonly HeldPeer[]) => new Map(ours.map((held) => [held.name, held])));

@@ -45,6 +45,7 @@ export const strippedGraceMs = 180_000;
 
 /** A withdrawal needs proof. No node wants these Peers, and nothing proves yet that they may go. */
 export function keptPeers({ unwanted, ...input }: KeptInput): KeptPeer[] {
+  if (unwanted.length === 0) return [];
   const whyKept = keeping(input);
   return unwanted.flatMap((held) => {
     const why = whyKept(held);

@@ -1,4 +1,4 @@
-import { type Helds, type Holding, heldsOf } from "./holding.ts";
+import { type Helds, type Holding, heldsOf, heldWithKey } from "./holding.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import { keeping } from "./kept.ts";
@@ -47,7 +47,7 @@ export function settleKeys(input: KeysInput): SettledKeys {
   if (disputed.size === 0) return { sources, refused: [], unwanted, shared: disputed };
   const whyKept = keeping(input);
   const winner = (key: string, bids: readonly Bid[]): ConnectionId | undefined => {
-    const held = input.holding.heldByKey.get(key);
+    const held = heldWithKey(input.holding, key);
     if (ownKeys.has(key)) return undefined;
     return winnerOf(bids, held, () => held !== undefined && whyKept(held) !== undefined);
   };
@@ -63,24 +63,29 @@ export function settleKeys(input: KeysInput): SettledKeys {
   return { sources: won, refused: split(true), unwanted: left.unwanted, shared };
 }
 
-function surveyOf({ sources, holding, recall }: KeysInput, ownKeys: ReadonlySet<string>): Survey {
-  const bids = sources.map((source) => {
+function surveyOf({ sources, holding, recall }: KeysInput, ownKeys: ReadonlySet<string>) {
+  const wishes = sources.map((source) => {
     const { mesh, source: name, admitted } = source;
-    return recall.of(source).bid({ mesh, source: name, admitted, helds: heldsOf(holding, admitted) });
+    return recall.of(source).wishedKeys({ mesh, source: name, admitted, helds: heldsOf(holding, admitted) });
   });
-  const keys = bids.flatMap((bid) => bid.keys);
-  const doubtful = bids.flatMap((bid) => bid.doubtful);
-  return recall.surveyKeys({ keys, doubtful, ownKeys, ours: holding.ours });
+  const { disputed, unwanted } = recall.surveyKeys({ wishes, ownKeys, held: holding.roster.keys });
+  return { disputed, unwanted: unwanted.flatMap((place) => holding.ours[place] ?? []) };
 }
 
-export interface BidInput extends SourceId {
+export interface KeysOfSource extends SourceId {
   readonly admitted: readonly MeshNode[];
   /** Of each of them. */
   readonly helds: Helds;
 }
 
-/** The keys that a source wants, and those of them whose Peer is not known to be its own. */
-export function bidOf({ admitted, helds, ...source }: BidInput) {
+/** The keys that a source wants, one for each node. */
+export interface WishedKeys {
+  readonly keys: readonly string[];
+  /** Those of them whose Peer is not known to be its own. */
+  readonly doubtful: readonly string[];
+}
+
+export function wishedKeys({ admitted, helds, ...source }: KeysOfSource): WishedKeys {
   const isDoubtful = (_: MeshNode, index: number): boolean => {
     const held = helds[index];
     return held !== undefined && !continues(source, held);
@@ -91,27 +96,27 @@ export function bidOf({ admitted, helds, ...source }: BidInput) {
 const keyOf = ({ publicKey }: MeshNode): string => publicKey;
 
 export interface SurveyInput {
-  /** All that are wanted, one for each node. */
-  readonly keys: readonly string[];
-  readonly doubtful: readonly string[];
+  readonly wishes: readonly WishedKeys[];
   readonly ownKeys: ReadonlySet<string>;
-  readonly ours: readonly HeldPeer[];
+  /** Of the Peers of ours. */
+  readonly held: readonly string[];
 }
 
 export interface Survey {
-  readonly unwanted: readonly HeldPeer[];
+  /** Places of Peers of ours whose key nobody wants. */
+  readonly unwanted: readonly number[];
   /** All but those that one node alone wants and whose Peer, if there is one, is that of its source. */
   readonly disputed: ReadonlySet<string>;
 }
 
-export function surveyKeys({ keys, doubtful, ownKeys, ours }: SurveyInput): Survey {
+export function surveyKeys({ wishes, ownKeys, held }: SurveyInput): Survey {
   const wanted = new Set<string>();
-  const disputed = new Set(doubtful);
-  for (const key of keys) {
+  const disputed = new Set(wishes.flatMap(({ doubtful }) => doubtful));
+  for (const key of wishes.flatMap(({ keys }) => keys)) {
     if (wanted.has(key) || ownKeys.has(key)) disputed.add(key);
     wanted.add(key);
   }
-  return { disputed, unwanted: ours.filter(({ publicKey }) => !wanted.has(publicKey)) };
+  return { disputed, unwanted: held.flatMap((key, place) => (wanted.has(key) ? [] : [place])) };
 }
 
 function bidsByKey(

@@ -1,6 +1,7 @@
 import { type Cidr, overlaps } from "./cidr.ts";
 import type { ClusterName, MeshId } from "./ids.ts";
 import { onceFor } from "./once-per.ts";
+import { rangesOf } from "./ranges.ts";
 
 export interface SecretRef {
   readonly name: string;
@@ -72,6 +73,8 @@ export function declaredNetworks({ networks }: MeshEntry): readonly Cidr[] {
   if (networks.form === "flat") return networks.allowed;
   return [...networks.pods, networks.wireguard, ...networks.clusterWide];
 }
+
+export const declaredRanges = onceFor((entry: MeshEntry) => rangesOf(declaredNetworks(entry)));
 
 /** Every pair of declared networks of one mesh that overlap, each named once. */
 export function overlapsWithin(mesh: Mesh): MeshProblem[] {

@@ -1,4 +1,4 @@
-import type { Holding } from "./holding.ts";
+import { type Holding, heldWithKey } from "./holding.ts";
 import type { PeerName } from "./ids.ts";
 import type { KeptPeer } from "./kept.ts";
 import type { HeldPeer, Peer } from "./peer.ts";
@@ -17,8 +17,8 @@ const longestName = 253;
  * its name. A newcomer takes the name it was rendered with; where that is occupied, a suffix made of its key.
  */
 export function chooseNames({ wanted, holding, kept, digest }: NamesInput): readonly Peer[] {
-  const { held, ours, heldByKey } = holding;
-  const nameOf = ({ publicKey }: Peer): PeerName | undefined => heldByKey.get(publicKey)?.name;
+  const { held, ours } = holding;
+  const nameOf = ({ publicKey }: Peer): PeerName | undefined => heldWithKey(holding, publicKey)?.name;
   const free = new Map(ours.map((peer) => [peer.name, peer]));
   for (const { held: peer } of kept) free.delete(peer.name);
   const occupied = new Set(held.map(({ name }) => name));

@@ -14,7 +14,7 @@ export function oncePer<Key, Value>(make: (key: Key) => Value): (key: Key) => Va
  * Works out what follows from an object once, for all plans: facts never change, and take what follows from them along
  * when they go.
  */
-export function onceFor<Key extends object, Value extends object | string>(
+export function onceFor<Key extends object, Value extends object | string | boolean>(
   make: (key: Key) => Value,
 ): (key: Key) => Value {
   const made = new WeakMap<Key, Value>();
@@ -28,7 +28,7 @@ export function onceFor<Key extends object, Value extends object | string>(
 }
 
 /** The same for what follows from two objects. */
-export function onceForBoth<One extends object, Other extends object, Value extends object>(
+export function onceForBoth<One extends object, Other extends object, Value extends object | boolean>(
   make: (one: One, other: Other) => Value,
 ): (one: One, other: Other) => Value {
   const made = onceFor((one: One) => ({ for: onceFor((other: Other) => make(one, other)) }));

@@ -2,6 +2,7 @@ import { type Endpoint, endpointText, nowhereAt, sameEndpoint } from "./endpoint
 import type { Helds } from "./holding.ts";
 import { type Moving, moveText, stepMs } from "./move.ts";
 import type { Note } from "./notes.ts";
+import type { HeldPeer } from "./peer.ts";
 import type { Sighted } from "./reach.ts";
 import type { Candidate } from "./render.ts";
 import { addressOf, isRouted, roamingKeepaliveSeconds, type Sight, waitingKeepalive } from "./sight.ts";
@@ -29,25 +30,31 @@ const saidNothing = "none";
 
 /** Settles where each Peer is to be reached in this target. Nothing of one target leaks into another. */
 export function placeShare(sighted: Sighted): Placed {
-  const { sights, movings, silent } = sighted;
-  const places = sights.flatMap((sight, index) => {
-    const moving = movings[index];
-    const place = moving ? movingPlace(sight, moving) : settledPlace(sight, sighted);
-    return place ? [{ ...place, held: sight.held }] : [];
-  });
-  return {
-    candidates: places.map(({ candidate, held }) => withSilentOwners(candidate, held, silent)),
-    helds: places.map(({ held }) => held),
-    unresolved: sights.filter((sight) => isNameless(sight, sighted)).map(({ candidate }) => candidate),
-    notes: places.flatMap(({ note }) => note ?? []),
-    waitsMs: places.flatMap(({ afterMs }) => afterMs ?? []),
-  };
+  const { helds, silent, sights } = sighted;
+  const [candidates, there]: [Candidate[], (HeldPeer | undefined)[]] = [[], []];
+  const [notes, waitsMs]: [Note[], number[]] = [[], []];
+  for (const [index, candidate] of sighted.candidates.entries()) {
+    const place = placeOf(candidate, sighted, index);
+    if (!place) continue;
+    candidates.push(withSilentOwners(place.candidate, helds[index], silent));
+    there.push(helds[index]);
+    if (place.note) notes.push(place.note);
+    if (place.afterMs !== undefined) waitsMs.push(place.afterMs);
+  }
+  const nameless = sights.filter((sight) => sight !== undefined).filter((sight) => isNameless(sight, sighted));
+  return { candidates, helds: there, unresolved: nameless.map(({ candidate }) => candidate), notes, waitsMs };
 }
 
 interface Place {
   readonly candidate: Candidate;
   readonly note?: Note | undefined;
   readonly afterMs?: number | undefined;
+}
+
+function placeOf(candidate: Candidate, sighted: Sighted, index: number): Place | undefined {
+  const [sight, moving] = [sighted.sights[index], sighted.movings[index]];
+  if (!sight) return { candidate };
+  return moving ? movingPlace(sight, moving) : settledPlace(sight, sighted);
 }
 
 function isNameless({ candidate, reported }: Sight, { resolved }: Sighted): boolean {

@@ -1,5 +1,6 @@
 import { adoptPeers, ghostsAmong } from "./adopt.ts";
 import type { RefusedClaim } from "./claims.ts";
+import type { Roster } from "./holding.ts";
 import type { ConnectionId } from "./ids.ts";
 import { type JudgedSource, judgeSources } from "./judge.ts";
 import { type KeptPeer, keptPeers } from "./kept.ts";
@@ -30,6 +31,8 @@ export type Plan =
       readonly target: ConnectionId;
       /** The Peers of the target that are ours to write, adopted ones among them. */
       readonly ours: readonly HeldPeer[];
+      /** Who they are. */
+      readonly roster: Roster;
       readonly peers: readonly Peer[];
       /** Those of them that may differ from what the target holds. */
       readonly unsettled: readonly Peer[];
@@ -64,7 +67,9 @@ export function planTarget(world: World, target: ConnectionId, recall = new Reca
   const view = world.clusters.get(target);
   if (view?.peers.state !== "known") return { state: "unknown", target, reason: view?.peers.reason ?? "Connecting" };
   const { items } = view.peers;
-  const holding = recall.tellApart({ held: adoptPeers(world, target, items), instance: world.instance });
+  const unstamped = recall.unstampedIn(items);
+  const held = unstamped.length > 0 ? adoptPeers(world, target, items) : items;
+  const holding = recall.tellApart({ held, instance: world.instance });
   const judged = judgeSources(world, target, { holding, recall });
   const keys = settleKeys({ world, target, sources: judged, holding, recall });
   const { sources, refused: keyless, shared, unwanted } = keys;
@@ -74,14 +79,16 @@ export function planTarget(world: World, target: ConnectionId, recall = new Reca
   const rendered = sources.map((source) => renderShare(source, around, recall));
   const { shares, taken, rivalled, notes } = shareOut({ rendered, shared, holding, recall });
   const placed = placeShares(shares, { ...around, isSilent: silentIn({ world, target, sources }) });
+  const others = recall.othersOf({ foreign: holding.foreign, kept });
   const waitsMs = placed.flatMap((share) => share.waitsMs);
   return {
     state: "known",
     target,
-    ...settlePeers({ world, target, holding, kept, stakes: stakesOf(shares, placed) }),
+    ...settlePeers({ world, target, holding, kept, others, recall, stakes: stakesOf(shares, placed) }),
     ours: holding.ours,
+    roster: holding.roster,
     kept,
-    ghosts: ghostsAmong(world, items).length,
+    ghosts: ghostsAmong(world, unstamped).length,
     taken: [...taken, ...keyless.flatMap((source) => renderSource(renderInput(source, around)).candidates)],
     rivalled,
     unresolved: placed.flatMap(({ unresolved }) => unresolved),

@@ -1,15 +1,15 @@
 import { type Cidr, contains, type IpAddress, networksIn, parseHostInCidr, parseIp } from "./cidr.ts";
 import type { ConnectionId } from "./ids.ts";
-import { declaredNetworks } from "./mesh.ts";
+import { declaredRanges } from "./mesh.ts";
 import type { NodeFacts } from "./node.ts";
 import { onceFor } from "./once-per.ts";
-import { type Ranges, rangesOf, type Span } from "./ranges.ts";
+import { meet, type Ranges, rangesOf } from "./ranges.ts";
 import { leadsTo } from "./source.ts";
 import type { World } from "./world.ts";
 
 /** What no route that we write into a target may cover. */
 export interface Protection {
-  readonly own: Pick<Ranges, "touches">;
+  readonly own: readonly Ranges[];
   /** What a route has to lie in. Empty: anywhere. */
   readonly allowed: readonly Cidr[];
   /** Kilo cannot insert an IPv6 route where a node has an IPv4 internal address. */
@@ -22,29 +22,39 @@ export interface Protection {
  */
 export function protectionOf(world: World, target: ConnectionId, endpoints: readonly Ranges[]): Protection {
   const observed = world.clusters.get(target)?.nodes;
-  const nodes = routesOfNodes(observed?.state === "known" ? observed.items : []);
+  const nodes = routesOfNodes(observed?.state === "known" ? observed.items : nobody);
   const entries = world.meshes.flatMap((connected) =>
     connected.mesh.entries.filter(({ name }) => leadsTo(connected, name) === target),
   );
-  const all = [rangesOf(entries.flatMap(declaredNetworks)), nodes.own, ...endpoints];
   return {
-    own: { touches: (span) => all.some((ranges) => ranges.touches(span)) },
+    own: [...entries.map(declaredRanges), nodes.own, ...endpoints],
     allowed: world.allowedCidrs,
     ipv6: observed?.state !== "known" || nodes.ipv6Only,
   };
 }
 
+const nobody: readonly NodeFacts[] = [];
+
 export function mayRoute({ own, allowed, ipv6 }: Protection, route: Cidr): boolean {
   if (allowed.length > 0 && !allowed.some((network) => contains(network, route))) return false;
   if (route.prefix === 0 || (route.family === 6 && !ipv6)) return false;
-  return !own.touches(route);
+  return !own.some((ranges) => ranges.touches(route));
 }
 
-/** True when any network within these may be routed. False says nothing: then each has to be asked for. */
-export function mayRouteAll({ own, allowed, ipv6 }: Protection, spans: readonly Span[]): boolean {
-  if (allowed.length > 0) return false;
-  return spans.every((span) => span.first > 0 && (span.family === 4 || ipv6) && !own.touches(span));
+interface Asked extends Protection {
+  readonly extents: readonly Ranges[];
 }
+
+/** True where any network within an extent may be routed. False says nothing: then each has to be asked for. */
+export function areFree({ own, allowed, ipv6, extents }: Asked): readonly boolean[] {
+  return extents.map((extent) => {
+    if (allowed.length > 0 || !(ipv6 || isIpv4(extent)) || isFromZero(extent)) return false;
+    return !own.some((ranges) => meet(extent, ranges));
+  });
+}
+
+const isIpv4 = onceFor(({ spans }: Ranges) => spans.every(({ family }) => family === 4));
+const isFromZero = onceFor(({ spans }: Ranges) => spans.some(({ first }) => first <= 0));
 
 const routesOfNodes = onceFor((nodes: readonly NodeFacts[]) => ({
   own: rangesOf(nodes.flatMap(podCidrsOf), nodes.flatMap(addressesOf)),

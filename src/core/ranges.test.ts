@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { type Cidr, contains, overlaps, parseCidr, parseIp } from "./cidr.ts";
-import { aggregate, rangesOf } from "./ranges.ts";
+import { aggregate, meet, rangesOf, steadyRanges } from "./ranges.ts";
 
 /** Few addresses, so that networks meet. */
 const networks: fc.Arbitrary<Cidr> = fc
@@ -21,6 +21,30 @@ it("a set of addresses is touched by a network exactly when one of its members o
   );
 });
 
+it("two sets meet exactly when members of them overlap", () => {
+  const sets = fc.array(networks, { maxLength: 5 });
+  fc.assert(
+    fc.property(sets, sets, (some, others) => {
+      const isMeeting = some.some((one) => others.some((other) => overlaps(one, other)));
+      expect(meet(rangesOf(some), rangesOf(others))).toBe(isMeeting);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+it("a steady set is the one before exactly while the next has the same addresses", () => {
+  const sets = fc.array(networks, { maxLength: 2 });
+  fc.assert(
+    fc.property(sets, sets, (some, others) => {
+      const steady = steadyRanges();
+      const [first, next] = [rangesOf(some), rangesOf(others)];
+      expect([steady(first), steady(rangesOf(some))]).toEqual([first, first]);
+      expect(steady(next)).toBe(sameAtoms(some, others) ? first : next);
+    }),
+    { numRuns: 500 },
+  );
+});
+
 it("an address counts as the network of itself alone", () => {
   const address = parseIp("10.0.0.7");
   const [around, beside] = [parseCidr("10.0.0.0/24"), parseCidr("10.0.0.8/32")];
@@ -28,6 +52,9 @@ it("an address counts as the network of itself alone", () => {
   const ranges = rangesOf([], [address]);
   expect([ranges.touches(around), ranges.touches(beside)]).toEqual([true, false]);
 });
+
+const sameAtoms = (some: readonly Cidr[], others: readonly Cidr[]): boolean =>
+  atoms(some).symmetricDifference(atoms(others)).size === 0;
 
 /** One bit of the address space of these tests at a time. */
 const atoms = (cidrs: readonly Cidr[]): Set<string> => {

@@ -10,6 +10,7 @@ import {
   joinHalves,
   successor,
 } from "./cidr.ts";
+import { onceForBoth } from "./once-per.ts";
 
 /** Addresses in a row. */
 export interface Span {
@@ -43,6 +44,24 @@ export function rangesOf(networks: readonly Cidr[], addresses: readonly IpAddres
     return touches(network) ? halvesOf(network).flatMap(within) : [];
   };
   return { spans: [...byFamily[4], ...byFamily[6]], touches, covers, within };
+}
+
+/** They have addresses in common. */
+export const meet = onceForBoth((some: Ranges, others: Ranges): boolean => some.spans.some(others.touches));
+
+/** Gives the set before again while the next has the same addresses: so much is asked of it only once. */
+export function steadyRanges(): (next: Ranges) => Ranges {
+  let last: Ranges | undefined;
+  return (next) => {
+    if (!last || !sameSpans(last.spans, next.spans)) last = next;
+    return last;
+  };
+}
+
+function sameSpans(some: readonly Span[], others: readonly Span[]): boolean {
+  const isSame = ({ family, first, last }: Span, { family: of, first: from, last: to }: Span): boolean =>
+    family === of && first === from && last === to;
+  return some.length === others.length && some.every((span, index) => isSame(span, others[index] ?? span));
 }
 
 function joined(networks: readonly Cidr[], family: Family): Span[] {

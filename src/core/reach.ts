@@ -1,5 +1,5 @@
 import { type Endpoint, nowhereAt, sameEndpoint } from "./endpoint.ts";
-import type { Helds } from "./holding.ts";
+import type { Helds, Matched } from "./holding.ts";
 import type { MeshId, PeerName } from "./ids.ts";
 import { type Moving, nextMove, takeTurns } from "./move.ts";
 import { onceFor } from "./once-per.ts";
@@ -7,7 +7,7 @@ import { byName, type HeldPeer } from "./peer.ts";
 import { longestWaitMs, type Placed, placeShare } from "./place.ts";
 import { endpointTrespasses, type Promised, type Tunnels, tunnelsAround } from "./promised.ts";
 import type { Candidate } from "./render.ts";
-import { addressOf, type Resolved, type Sight, sightOf, waitingKeepalive } from "./sight.ts";
+import { addressOf, isAtRest, type Resolved, type Sight, sightOf, waitingKeepalive } from "./sight.ts";
 import type { Ages, ClusterView } from "./world.ts";
 
 export interface ReachInput {
@@ -27,8 +27,9 @@ export interface ReachInput {
 }
 
 /** All that is known in a target about where the nodes of a source are. */
-export interface Sighted {
-  readonly sights: readonly Sight[];
+export interface Sighted extends Matched {
+  /** Of each of them; none of one that is at rest. */
+  readonly sights: readonly (Sight | undefined)[];
   /** The move of each that goes on. */
   readonly movings: readonly (Moving | undefined)[];
   readonly silent: readonly MeshId[];
@@ -61,29 +62,29 @@ export function settleReach(reaches: readonly Reach[]): readonly Placed[] {
   return reaches.map((reach) => {
     if ("placed" in reach) return reach.placed;
     const { sighted } = reach;
-    return placeShare({ ...sighted, movings: sighted.sights.map((sight) => turns.get(sight)) });
+    return placeShare({ ...sighted, movings: sighted.sights.map((sight) => sight && turns.get(sight)) });
   });
 }
 
 function pairsOf({ sights, movings }: Sighted) {
-  return sights.map((sight, index) => ({ sight, moving: movings[index] }));
+  return sights.flatMap((sight, index) => (sight ? [{ sight, moving: movings[index] }] : []));
 }
 
 const nowhere: readonly Endpoint[] = [];
 
 function sightShare(input: ReachInput): Sighted {
-  const { helds, reported, resolved, silent } = input;
-  const candidates = input.candidates.map((candidate, index) => grounded(candidate, helds[index], input));
+  const { candidates, helds, resolved, silent } = input;
   const tunnels = tunnelsAround(input.promised, input.routed);
   // Asked only where a node was met, or roams: to know them all takes longer than the rest.
   const tunnelsOf = ({ cluster }: Candidate): Tunnels => ({ touches: (route) => tunnels(cluster).touches(route) });
   const sights = candidates.map((candidate, index) => {
-    const of = { held: helds[index], routes: tunnelsOf(candidate), reported: reported[index] ?? nowhere, resolved };
-    return sightOf(candidate, of);
+    const [held, reported = nowhere] = [helds[index], input.reported[index]];
+    if (isAtRest(candidate, held, reported)) return undefined;
+    return sightOf(grounded(candidate, held, input), { held, routes: tunnelsOf(candidate), reported, resolved });
   });
   const agesOf = agesIn(input);
-  const movings = sights.map((sight) => movingOf(sight, agesOf));
-  return { sights, movings, silent, agesOf, tunnelsOf, resolved };
+  const movings = sights.map((sight) => sight && movingOf(sight, agesOf));
+  return { candidates, helds, sights, movings, silent, agesOf, tunnelsOf, resolved };
 }
 
 /** An endpoint in another cluster's networks would keep their routes out: such a node has to come to us first. */

@@ -1,47 +1,56 @@
-import { tellApart } from "./holding.ts";
-import { bidOf, surveyKeys } from "./keys.ts";
+import { findingUnstamped } from "./adopt.ts";
+import { type Matched, tellingApart } from "./holding.ts";
+import type { ClusterName, MeshId } from "./ids.ts";
+import { surveyKeys, wishedKeys } from "./keys.ts";
 import { foldLocations } from "./location.ts";
+import { oncePer } from "./once-per.ts";
+import { othersOf } from "./others.ts";
 import { promisedTo } from "./promised.ts";
+import { areFree } from "./protect.ts";
 import { reachShare } from "./reach.ts";
-import { remembered } from "./remembered.ts";
-import { renderSource } from "./render.ts";
+import { remembered, rememberedEach, steadily } from "./remembered.ts";
+import { type RenderInput, renderNode, renderSource } from "./render.ts";
 import { serversOf } from "./servers.ts";
+import { meetingsOf } from "./settle-routes.ts";
 import { mergeShared } from "./shares.ts";
 import { strangersIn } from "./silent-owners.ts";
-import { type SourceId, sourceText } from "./source.ts";
-import { stakeOf } from "./stake.ts";
+import type { SourceId } from "./source.ts";
+import { stakeOf, stakeSteps } from "./stake.ts";
 
 /**
  * What the last plan of a target has worked out, step by step and source by source: the next one works out again only what
  * differs. A plan with it is the plan without it.
  */
 export class Recall {
-  readonly tellApart = remembered(tellApart);
+  readonly tellApart = tellingApart();
+  readonly unstampedIn = findingUnstamped();
   readonly serversOf = remembered(serversOf);
   readonly promisedTo = remembered(promisedTo);
   readonly surveyKeys = remembered(surveyKeys);
+  readonly othersOf = remembered(othersOf);
+  readonly meetings = remembered(meetingsOf);
+  readonly areFree = remembered(areFree);
   readonly mergeShared = remembered(mergeShared);
   /** For the nodes that several sources want. */
   readonly common = shareSteps();
-  readonly #steps = new Map<string, ShareSteps>();
+  readonly #ofMesh = oncePer((_: MeshId) => oncePer((_: ClusterName) => shareSteps()));
 
-  of(source: SourceId): ShareSteps {
-    const key = sourceText(source);
-    const steps = this.#steps.get(key) ?? shareSteps();
-    this.#steps.set(key, steps);
-    return steps;
+  of({ mesh, source }: SourceId): ShareSteps {
+    return this.#ofMesh(mesh)(source);
   }
 }
 
 export type ShareSteps = ReturnType<typeof shareSteps>;
 
 function shareSteps() {
+  const ofStake = stakeSteps();
+  const renderEach = rememberedEach(renderNode);
   return {
     fold: remembered(foldLocations),
-    bid: remembered(bidOf),
-    render: remembered(renderSource),
+    wishedKeys: steadily(wishedKeys),
+    render: remembered((input: RenderInput) => renderSource(input, renderEach)),
     strangers: remembered(strangersIn),
     reach: remembered(reachShare),
-    stake: remembered(stakeOf),
+    stake: remembered((matched: Matched) => stakeOf(matched, ofStake)),
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { remembered } from "./remembered.ts";
+import { remembered, rememberedEach, steadily } from "./remembered.ts";
 
 describe("what is remembered", () => {
   const node = { name: "a" };
@@ -31,5 +31,43 @@ describe("what is remembered", () => {
     const ask = remembered(work);
     expect([1, 2, 1].map((count) => ask({ count }))).toEqual([1, 2, 1]);
     expect(work).toHaveBeenCalledTimes(3);
+  });
+});
+
+describe("what is answered steadily", () => {
+  it("is the answer before while the next says the same, and else the next", () => {
+    const ask = steadily(({ text }: { text: string }) => ({ letters: [...text.toLowerCase()] }));
+    const first = ask({ text: "ab" });
+    expect(ask({ text: "AB" })).toBe(first);
+    expect(ask({ text: "abc" })).toEqual({ letters: ["a", "b", "c"] });
+  });
+});
+
+describe("what is remembered of each member of a list", () => {
+  const asking = () => {
+    const work = vi.fn((one: string, other: string | undefined, { sign }: { sign: string }) => one + sign + other);
+    return { work, ask: rememberedEach(work) };
+  };
+
+  it("is worked out again only for those that differ in their place, or whose partner does", () => {
+    const { work, ask } = asking();
+    const around = { sign: "-" };
+    ask(["a", "b", "c", "d"], { others: ["1", "2", "3", "4"], around });
+    work.mockClear();
+    expect(ask(["a", "x", "c", "d"], { others: ["1", "2", "3", "9"], around })).toEqual(["a-1", "x-2", "c-3", "d-9"]);
+    expect(work.mock.calls.map(([one]) => one)).toEqual(["x", "d"]);
+  });
+
+  it("is worked out again for all of them in other surroundings", () => {
+    const { ask } = asking();
+    ask(["a", "b"], { others: ["1", "2"], around: { sign: "-" } });
+    expect(ask(["a", "b"], { others: ["1", "2"], around: { sign: "+" } })).toEqual(["a+1", "b+2"]);
+  });
+
+  it.each([[["a"]], [["a", "b", "c"]], [["b", "a"]], [[]]])("is right for a list that became %j", (ones) => {
+    const { ask } = asking();
+    const before = ask(["a", "b"], { around: { sign: "-" } });
+    expect(ask(ones, { around: { sign: "-" } })).toEqual(ones.map((one) => `${one}-undefined`));
+    expect(before).toEqual(["a-undefined", "b-undefined"]);
   });
 });

@@ -12,6 +12,47 @@ export function remembered<Question extends object, Answer>(
   };
 }
 
+/** The same, and an answer of the same parts as before is the answer before: what follows from it is not asked again. */
+export function steadily<Question extends object, Answer extends object>(
+  work: (question: Question) => Answer,
+): (question: Question) => Answer {
+  const same = remembered((answer: Answer) => answer);
+  return remembered((question) => same(work(question)));
+}
+
+/** What the members of a list are asked in: each with its partner in another list, and all in the same surroundings. */
+export interface Asked<Other, Around extends object> {
+  readonly others?: readonly Other[];
+  readonly around?: Around;
+}
+
+export type Each<One, Answer, Other = undefined, Around extends object = object> = (
+  ones: readonly One[],
+  asked?: Asked<Other, Around>,
+) => readonly Answer[];
+
+/**
+ * Works out again only those members of a list that differ from the one in their place before, or whose partner does. The
+ * others are not even looked at: to look at thousands of objects takes longer than to compare thousands of references.
+ */
+export function rememberedEach<One, Answer, Other = undefined, Around extends object = object>(
+  work: (one: One, other: Other, around: Around) => Answer,
+): Each<One, Answer, Other, Around> {
+  const none = { ones: [] as readonly One[], others: [] as readonly Other[], answers: [] as readonly Answer[] };
+  let last = { ...none, around: {} };
+  return (ones, { others = none.others, around = {} as Around } = {}) => {
+    const before = isSame(last.around, around) ? last : none;
+    const answers = before.answers.slice(0, ones.length);
+    for (let index = 0; index < ones.length; index++) {
+      const isKnown = index < before.ones.length && before.ones[index] === ones[index];
+      if (isKnown && before.others[index] === others[index]) continue;
+      answers[index] = work(ones[index] as One, others[index] as Other, around);
+    }
+    last = { ones, others, around, answers };
+    return answers;
+  };
+}
+
 function isSame<Question extends object>(a: Question, b: Question): boolean {
   for (const part in b) if (!isSamePart(a[part], b[part])) return false;
   for (const part in a) if (!(part in b)) return false;

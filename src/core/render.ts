@@ -2,13 +2,13 @@ import { type CarrierInput, carrierOf, clusterWideOf } from "./carrier.ts";
 import { type Cidr, uniqueRoutes } from "./cidr.ts";
 import { type ConnectionId, peerName } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
-import { declaredNetworks, type MeshEntry, meshKeepaliveSeconds, rankOf } from "./mesh.ts";
+import { declaredRanges, type MeshEntry, meshKeepaliveSeconds, rankOf } from "./mesh.ts";
 import { type MeshNode, ownRoutes } from "./node.ts";
 import type { Note } from "./notes.ts";
 import { onceFor, onceForBoth } from "./once-per.ts";
 import { type HeldPeer, type Peer, routesOf } from "./peer.ts";
 import { type Promised, trespasses } from "./promised.ts";
-import { rangesOf } from "./ranges.ts";
+import { type Each, rememberedEach } from "./remembered.ts";
 import type { Servers } from "./servers.ts";
 import { sourceNotes } from "./source-notes.ts";
 import type { ConnectedMesh } from "./world.ts";
@@ -42,30 +42,37 @@ export interface Rendered {
 
 const nothing: readonly Cidr[] = [];
 
-export function renderSource(input: RenderInput): Rendered {
+export function renderSource(input: RenderInput, renderEach: RenderEach = rememberedEach(renderNode)): Rendered {
+  const { admitted, helds, connected, connection, source, entry, servers, promised, digest } = input;
+  const around = { connected, connection, source, entry, servers, promised, digest };
   const carrier = carrierOf(input);
-  const candidates = input.admitted.map((node, index) => {
-    const candidate = renderNode(input, node, input.helds[index]);
-    if (node !== carrier) return candidate;
+  const candidates = renderEach(admitted, { others: helds, around }).map((candidate, index) => {
+    if (admitted[index] !== carrier) return candidate;
     return { ...candidate, routes: uniqueRoutes([...candidate.routes, ...clusterWideOf(input)]) };
   });
   return { candidates, names: namesIn(candidates), notes: sourceNotes(input, candidates) };
 }
 
+type NodeSurroundings = Pick<
+  RenderInput,
+  "connected" | "connection" | "source" | "entry" | "servers" | "promised" | "digest"
+>;
+export type RenderEach = Each<MeshNode, Candidate, HeldPeer | undefined, NodeSurroundings>;
+
 const namesIn = (candidates: readonly Candidate[]): string[] =>
   candidates.flatMap(({ endpoint: { host } }) => ("dns" in host ? [host.dns] : []));
 
-function renderNode(input: RenderInput, node: MeshNode, held: HeldPeer | undefined): Candidate {
-  const wish = wishOf(input, node);
-  const withheld = withheldFrom(input, node, held);
-  const routes = without(ownOf(input, node, held), withheld);
+export function renderNode(node: MeshNode, held: HeldPeer | undefined, around: NodeSurroundings): Candidate {
+  const wish = wishOf(around, node);
+  const withheld = withheldFrom(around, node, held);
+  const routes = without(ownOf(around, node, held), withheld);
   return routes === wish.routes ? wish : { ...wish, routes, withheld };
 }
 
 const wishesOf = onceFor((_: ConnectedMesh) => new WeakMap<MeshNode, Candidate>());
 
 /** What a mesh wants for a node wherever nobody objects: the same for all targets, and for all plans while it is so. */
-function wishOf({ connected, connection, source, digest }: RenderInput, node: MeshNode): Candidate {
+function wishOf({ connected, connection, source, digest }: NodeSurroundings, node: MeshNode): Candidate {
   const wishes = wishesOf(connected);
   const known = wishes.get(node);
   if (known) return known;
@@ -100,7 +107,7 @@ function wishOf({ connected, connection, source, digest }: RenderInput, node: Me
  * has to be declared, or to be there already.
  */
 function withheldFrom(
-  { entry, servers: { addresses } }: RenderInput,
+  { entry, servers: { addresses } }: NodeSurroundings,
   node: MeshNode,
   held: HeldPeer | undefined,
 ): readonly Cidr[] {
@@ -113,7 +120,7 @@ function withheldFrom(
 
 /** The node's routes but those that are another cluster's. */
 function ownOf(
-  { entry, connection, promised }: RenderInput,
+  { entry, connection, promised }: NodeSurroundings,
   node: MeshNode,
   held: HeldPeer | undefined,
 ): readonly Cidr[] {
@@ -133,7 +140,6 @@ function straysOf(entry: MeshEntry, node: MeshNode): readonly Cidr[] {
 const undeclaredRoutes = onceForBoth((entry: MeshEntry, node: MeshNode) =>
   ownRoutes(node).filter((route) => !declaredRanges(entry).covers(route)),
 );
-const declaredRanges = onceFor((entry: MeshEntry) => rangesOf(declaredNetworks(entry)));
 
 function without(routes: readonly Cidr[], others: readonly Cidr[]): readonly Cidr[] {
   return others.length === 0 ? routes : routes.filter((route) => !others.includes(route));

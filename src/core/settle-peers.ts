@@ -3,7 +3,10 @@ import type { Holding } from "./holding.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { KeptPeer } from "./kept.ts";
 import { chooseNames } from "./names.ts";
+import { onceFor } from "./once-per.ts";
+import type { Others } from "./others.ts";
 import { byName, type Peer } from "./peer.ts";
+import type { Recall } from "./recall.ts";
 import { settleRoutes } from "./settle-routes.ts";
 import type { Stake } from "./stake.ts";
 import type { World } from "./world.ts";
@@ -14,6 +17,8 @@ export interface PeersInput {
   readonly stakes: readonly Stake[];
   readonly holding: Holding;
   readonly kept: readonly KeptPeer[];
+  readonly others: Others;
+  readonly recall: Recall;
 }
 
 export interface SettledPeers {
@@ -25,17 +30,28 @@ export interface SettledPeers {
 }
 
 /** The Peers of all shares: first what each may route, then what it is called. */
-export function settlePeers({ stakes, holding, ...input }: PeersInput): SettledPeers {
-  const { peers, unsettled, refused } = settleRoutes({ ...input, stakes, foreign: holding.foreign });
-  const { doubled } = holding;
-  const wanted = isInOrder(peers) ? peers : peers.toSorted(byName);
+export function settlePeers({ holding, kept, ...input }: PeersInput): SettledPeers {
+  const { stakes, world } = input;
+  const { parts, refused } = settleRoutes(input);
+  const { doubled } = holding.roster;
+  const wanted = inOrder(parts.map(({ peers }) => peers));
   if (doubled.size === 0 && stakes.every(({ isNamed }) => isNamed))
-    return { peers: wanted, unsettled: unsettled.toSorted(byName), refused };
-  const named = chooseNames({ wanted, holding, kept: input.kept, digest: input.world.digest });
+    return { peers: wanted, unsettled: parts.flatMap(({ unsettled }) => unsettled).sort(byName), refused };
+  const named = chooseNames({ wanted, holding, kept, digest: world.digest });
   const marked = named.map((peer) => (doubled.has(peer.publicKey) ? { ...peer, touchPending: true } : peer));
   return { peers: marked, unsettled: marked, refused };
 }
 
-function isInOrder(peers: readonly Peer[]): boolean {
-  return peers.every((peer, index) => index === 0 || byName(peers[index - 1] ?? peer, peer) <= 0);
+type List = readonly Peer[];
+
+/** All by name. Each list nearly always is, and goes before or after another as a whole: then nothing has to be sorted. */
+function inOrder(lists: readonly List[]): List {
+  const full = lists.filter((list) => list.length > 0).toSorted(byFirst);
+  const all = ([] as Peer[]).concat(...full);
+  const isDone = full.every((list, index) => isSorted(list) && isBefore(full[index - 1]?.at(-1), list[0]));
+  return isDone ? all : all.sort(byName);
 }
+
+const byFirst = ([a]: List, [b]: List): number => (isBefore(a, b) ? -1 : 1);
+const isSorted = onceFor((list: List) => list.every((peer, index) => isBefore(list[index - 1], peer)));
+const isBefore = (a: Peer | undefined, b: Peer | undefined): boolean => !a || !b || byName(a, b) <= 0;

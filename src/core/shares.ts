@@ -1,5 +1,5 @@
 import { reportsIn } from "./discovered.ts";
-import { foreignKeysAmong, type Holding, heldsOf, type Matched } from "./holding.ts";
+import { foreignKeysAmong, type Holding, heldsOf, type Matched, type Roster } from "./holding.ts";
 import type { ConnectionId, MeshId, NodeName } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import type { KeptPeer } from "./kept.ts";
@@ -54,7 +54,7 @@ export function renderInput(
     silent: view?.silent ?? nobody,
     helds: heldsOf(holding, admitted),
     kept: kept.filter(isOfSource).map(({ held }) => held),
-    foreignKeys: foreignKeysAmong(holding, admitted),
+    foreignKeys: foreignKeysAmong(holding.roster, admitted),
   };
 }
 
@@ -81,8 +81,8 @@ export function shareOut({ rendered, shared, holding, recall }: SharesInput): Sh
   const { alone, common } = splitShared(rendered, shared);
   const merged = recall.mergeShared({ wishes: common });
   const all = [...alone, { candidates: merged.candidates, steps: recall.common }];
-  const rivals = all.flatMap(({ candidates }) => rivalledAmong(candidates, holding));
-  const taken = new Set(rivals.filter(({ publicKey }) => !holding.heldByKey.has(publicKey)));
+  const rivals = all.flatMap(({ candidates }) => rivalledAmong(candidates, holding.roster));
+  const taken = new Set(rivals.filter(({ publicKey }) => !holding.roster.placeOfKey.has(publicKey)));
   const shares = all.map(({ candidates, steps }): Share => {
     const free = taken.size === 0 ? candidates : candidates.filter((candidate) => !taken.has(candidate));
     return { candidates: free, helds: heldsOf(holding, free), steps };
@@ -90,8 +90,8 @@ export function shareOut({ rendered, shared, holding, recall }: SharesInput): Sh
   return { shares, taken: [...taken], rivalled: rivals.filter((one) => !taken.has(one)), notes: merged.notes };
 }
 
-function rivalledAmong(candidates: readonly Candidate[], holding: Holding): readonly Candidate[] {
-  const keys = foreignKeysAmong(holding, candidates);
+function rivalledAmong(candidates: readonly Candidate[], roster: Roster): readonly Candidate[] {
+  const keys = foreignKeysAmong(roster, candidates);
   return keys.length === 0 ? [] : candidates.filter(({ publicKey }) => keys.includes(publicKey));
 }
 
@@ -125,12 +125,12 @@ function reachInput(
   const { world, view, promised, isSilent } = around;
   const reports = reportsIn(view.observed);
   const clusters = clustersIn(candidates);
-  const isRouted = (share: Share): boolean => [...clustersIn(share.candidates)].some((one) => clusters.has(one));
+  const related = shares.filter((share) => !clusters.isDisjointFrom(clustersIn(share.candidates)));
   return {
     ...{ candidates, helds, promised, resolved: world.resolved },
     reported: reports.size === 0 ? [] : candidates.map(({ publicKey }) => reports.get(publicKey)),
     ages: agesAmong(helds, view),
-    routed: shares.filter(isRouted).flatMap((share) => share.candidates),
+    routed: related.length === 1 ? candidates : related.flatMap((share) => share.candidates),
     silent: steps.strangers({ candidates, helds }).filter(isSilent),
   };
 }

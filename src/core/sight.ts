@@ -37,6 +37,18 @@ export type Resolved = ReadonlyMap<string, readonly string[]>;
 /** What lets Kilo follow a node that turns up somewhere else. */
 export const roamingKeepaliveSeconds = 25;
 
+/** It says itself where it is, and has a Peer that was written for just that: while nobody has met it, that is all. */
+export function isAtRest(
+  { roams, endpoint }: Candidate,
+  held: HeldPeer | undefined,
+  reported: readonly Endpoint[],
+): boolean {
+  const isUnmarked = held?.declared === "" && held.move === "";
+  return (
+    !roams && isUnmarked && reported.length === 0 && "ip" in endpoint.host && sameEndpoint(endpoint, held.endpoint)
+  );
+}
+
 export function sightOf(candidate: Candidate, { held, routes, reported, resolved }: Seen): Sight {
   const said = candidate.roams ? undefined : saidBy(candidate, held, resolved);
   const isNew = isNewlySaid(candidate, held, said);

@@ -1,22 +1,20 @@
 import { type Cidr, exactly } from "./cidr.ts";
 import { type Claim, type Settlement, settleClaims } from "./claims.ts";
-import { endpointRoutes } from "./endpoint.ts";
+import { type Endpoint, endpointRoutes } from "./endpoint.ts";
 import type { Matched } from "./holding.ts";
 import { onceFor } from "./once-per.ts";
 import { type HeldPeer, type Peer, routesOf, samePeer } from "./peer.ts";
-import { aggregate, type Ranges, rangesOf } from "./ranges.ts";
+import { aggregate, type Ranges, rangesOf, steadyRanges } from "./ranges.ts";
+import { type Each, remembered, rememberedEach } from "./remembered.ts";
 import type { Candidate } from "./render.ts";
 
 /** What a share wants to be routed to its Peers. */
-export interface Stake {
+export interface Stake extends Claimed {
   readonly candidates: readonly Candidate[];
   /** Of each of them. */
-  readonly wishes: readonly (readonly Claim[])[];
-  /** All of them, settled as if there were no others. */
-  readonly alone: Settlement;
+  readonly wishes: readonly Wish[];
+  /** All of them together. */
   readonly claims: readonly Claim[];
-  /** The addresses that they are for. */
-  readonly extent: Ranges;
   /** Where its tunnels end. */
   readonly endpoints: Ranges;
   /** The Peers if nobody objects. */
@@ -27,27 +25,71 @@ export interface Stake {
   readonly isNamed: boolean;
 }
 
-export function stakeOf({ candidates, helds }: Matched): Stake {
-  const wishes = candidates.map((candidate, index) => claimsOf(candidate, helds[index]));
-  const claims = wishes.flat();
-  const peers = candidates.map(wholePeer);
+/** What is wanted of one Peer. */
+export interface Wish {
+  readonly claims: readonly Claim[];
+  /** The Peer if nobody objects. */
+  readonly peer: Peer;
+  /** It is there, just so. */
+  readonly isThere: boolean;
+  /** It is there under the name that it is wanted with. */
+  readonly isNamed: boolean;
+}
+
+/** What follows from claims as if there were no others. */
+export interface Claimed {
+  readonly alone: Settlement;
+  /** The addresses that they are for. */
+  readonly extent: Ranges;
+}
+
+/** What of a stake is worked out by itself: what is on Peers changes more often than what is wanted on them. */
+export interface StakeSteps {
+  readonly wishEach: Each<Candidate, Wish, HeldPeer | undefined>;
+  readonly claimed: (question: { readonly claims: readonly Claim[] }) => Claimed;
+  readonly tunnelEnds: (question: { readonly endpoints: readonly Endpoint[] }) => Ranges;
+}
+
+export function stakeSteps(): StakeSteps {
+  const [sameExtent, sameEnds] = [steadyRanges(), steadyRanges()];
+  return {
+    wishEach: rememberedEach(wishOf),
+    claimed: remembered(({ claims }) => ({
+      alone: settleClaims(claims),
+      extent: sameExtent(rangesOf(claims.map(({ route }) => route))),
+    })),
+    tunnelEnds: remembered(({ endpoints }) => sameEnds(rangesOf(endpoints.flatMap(endpointRoutes)))),
+  };
+}
+
+export function stakeOf({ candidates, helds }: Matched, { wishEach, claimed, tunnelEnds }: StakeSteps): Stake {
+  const wishes = wishEach(candidates, { others: helds });
+  const routed = wishes.filter(({ peer }) => isRouted(peer));
+  const claims = ([] as Claim[]).concat(...wishes.map((wish) => wish.claims));
   return {
     candidates,
     wishes,
     claims,
-    alone: settleClaims(claims),
-    extent: rangesOf(claims.map(({ route }) => route)),
-    endpoints: rangesOf(candidates.flatMap(({ endpoint }) => endpointRoutes(endpoint))),
-    peers: peers.filter(isRouted),
-    unsettled: peers.filter((peer, index) => isRouted(peer) && !isThere(peer, helds[index])),
-    isNamed: candidates.every(({ name }, index) => helds[index]?.name === name),
+    ...claimed({ claims }),
+    endpoints: tunnelEnds({ endpoints: candidates.map(({ endpoint }) => endpoint) }),
+    peers: routed.map(({ peer }) => peer),
+    unsettled: routed.filter(({ isThere }) => !isThere).map(({ peer }) => peer),
+    isNamed: wishes.every(({ isNamed }) => isNamed),
+  };
+}
+
+function wishOf(candidate: Candidate, held: HeldPeer | undefined): Wish {
+  const peer = wholePeer(candidate);
+  return {
+    claims: claimsOf(candidate, held),
+    peer,
+    isThere: held !== undefined && samePeer(peer, held),
+    isNamed: held?.name === candidate.name,
   };
 }
 
 /** A Peer without routes is none. */
 export const isRouted = ({ routes }: Peer): boolean => routes.length > 0;
-
-const isThere = (peer: Peer, held: HeldPeer | undefined): boolean => held !== undefined && samePeer(peer, held);
 
 /** With all that it wants. */
 export const wholePeer = onceFor((candidate: Candidate) =>
