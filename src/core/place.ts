@@ -2,7 +2,6 @@ import { type Endpoint, endpointText, nowhereAt, sameEndpoint } from "./endpoint
 import type { Helds } from "./holding.ts";
 import { type Moving, moveText, stepMs } from "./move.ts";
 import type { Note } from "./notes.ts";
-import type { HeldPeer } from "./peer.ts";
 import type { Sighted } from "./reach.ts";
 import type { Candidate } from "./render.ts";
 import { addressOf, isRouted, roamingKeepaliveSeconds, type Sight, waitingKeepalive } from "./sight.ts";
@@ -31,18 +30,17 @@ const saidNothing = "none";
 /** Settles where each Peer is to be reached in this target. Nothing of one target leaks into another. */
 export function placeShare(sighted: Sighted): Placed {
   const { helds, silent, sights } = sighted;
-  const [candidates, there]: [Candidate[], (HeldPeer | undefined)[]] = [[], []];
-  const [notes, waitsMs]: [Note[], number[]] = [[], []];
-  for (const [index, candidate] of sighted.candidates.entries()) {
-    const place = placeOf(candidate, sighted, index);
-    if (!place) continue;
-    candidates.push(withSilentOwners(place.candidate, helds[index], silent));
-    there.push(helds[index]);
-    if (place.note) notes.push(place.note);
-    if (place.afterMs !== undefined) waitsMs.push(place.afterMs);
-  }
-  const nameless = sights.filter((sight) => sight !== undefined).filter((sight) => isNameless(sight, sighted));
-  return { candidates, helds: there, unresolved: nameless.map(({ candidate }) => candidate), notes, waitsMs };
+  const places = sighted.candidates.map((candidate, index) => placeOf(candidate, sighted, index));
+  const there = places.filter((place) => place !== undefined);
+  const heldThere = there.length === places.length ? helds : helds.filter((_, index) => places[index]);
+  const seen = sights.filter((sight) => sight !== undefined);
+  return {
+    candidates: there.map(({ candidate }, index) => withSilentOwners(candidate, heldThere[index], silent)),
+    helds: heldThere,
+    unresolved: seen.filter((sight) => isNameless(sight, sighted)).map(({ candidate }) => candidate),
+    notes: there.map(({ note }) => note).filter((note) => note !== undefined),
+    waitsMs: there.map(({ afterMs }) => afterMs).filter((afterMs) => afterMs !== undefined),
+  };
 }
 
 interface Place {

@@ -60,7 +60,7 @@ type NodeSurroundings = Pick<
 export type RenderEach = Each<MeshNode, Candidate, HeldPeer | undefined, NodeSurroundings>;
 
 const namesIn = (candidates: readonly Candidate[]): string[] =>
-  candidates.flatMap(({ endpoint: { host } }) => ("dns" in host ? [host.dns] : []));
+  candidates.map(({ endpoint: { host } }) => ("dns" in host ? host.dns : "")).filter((name) => name !== "");
 
 export function renderNode(node: MeshNode, held: HeldPeer | undefined, around: NodeSurroundings): Candidate {
   const wish = wishOf(around, node);

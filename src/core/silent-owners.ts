@@ -21,10 +21,11 @@ export function silentIn({ world, target, sources }: KeepingInput): (owner: Mesh
 
 /** Owners of Peers that are not among those who want them now. */
 export function strangersIn({ candidates, helds }: Matched): readonly MeshId[] {
-  const owners = helds.flatMap((held, index) =>
-    (held?.owners ?? []).filter((owner) => !candidates[index]?.owners.includes(owner)),
-  );
-  return [...new Set(owners)];
+  const owners = new Set<MeshId>();
+  helds.forEach((held, index) => {
+    for (const owner of held?.owners ?? []) if (!candidates[index]?.owners.includes(owner)) owners.add(owner);
+  });
+  return [...owners];
 }
 
 /** Silent owners keep their share of a Peer that others want too, and the first of all its name. */

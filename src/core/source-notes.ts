@@ -9,7 +9,7 @@ export function sourceNotes(input: RenderInput, candidates: readonly Candidate[]
   return [
     ...unclear.map((location) => note("GranularityUnclear", location || "nodes without a location")),
     ...admitted.filter(({ name }) => silent.has(name)).map(({ name }) => note("NodeSilent", name)),
-    ...(servers.isAsked ? candidates.flatMap(withheldNotes) : []),
+    ...(servers.isAsked ? candidates.filter(({ withheld }) => withheld.length > 0).flatMap(withheldNotes) : []),
   ];
 }
 
