@@ -1,10 +1,11 @@
 import { credentialEnd, timeText } from "./credentials.ts";
 import { cutText } from "./cut-text.ts";
 import type { ClusterName, ConnectionId } from "./ids.ts";
-import { type Links, linksTo, type Presence, presences, registeredIn } from "./links.ts";
+import { keysBehind, type Links, linksTo, type Presence, presences, registeredIn } from "./links.ts";
 import type { MeshEntry } from "./mesh.ts";
-import type { SkippedNode } from "./node.ts";
-import { entryNotes, type Note } from "./notes.ts";
+import type { NodeFacts, SkippedNode } from "./node.ts";
+import { entryNotes, type Note, type NotesBySource, notesBySource } from "./notes.ts";
+import { onceFor, onceForBoth } from "./once-per.ts";
 import { type ReasonRow, reasonRows } from "./reason-rows.ts";
 import {
   type NoteReason,
@@ -14,6 +15,7 @@ import {
   type UnknownReason,
   unknownReasons,
 } from "./reasons.ts";
+import { remembered } from "./remembered.ts";
 import { leadsTo } from "./source.ts";
 import type { MeshStatusInput } from "./status.ts";
 import { nodesBehind, type World } from "./world.ts";
@@ -40,18 +42,22 @@ export interface ClusterStatus {
 export function clusterStatuses(input: MeshStatusInput): ClusterStatus[] {
   const { world, connected } = input;
   const targets = presences(world, connected);
-  const notes = [...entryNotes(world, connected), ...plannedNotes(input, targets)];
+  const declared = entryNotes(world, connected);
+  const planned = plannedNotes(input, targets);
   return connected.mesh.entries.map((entry) => {
     const id = leadsTo(connected, entry.name);
     const others = targets.filter(({ target }) => target !== id);
-    return clusterStatus(input, entry, { others, notes: notes.filter(({ source }) => source === entry.name) });
+    const own = declared.filter(({ source }) => source === entry.name);
+    const notes = own.concat(...planned.map((bySource) => bySource.get(entry.name) ?? []));
+    return clusterStatus(input, entry, { others, notes });
   });
 }
 
-function plannedNotes({ connected, reports }: MeshStatusInput, targets: readonly Presence[]): Note[] {
+function plannedNotes({ connected, reports }: MeshStatusInput, targets: readonly Presence[]): NotesBySource[] {
   return targets.flatMap(({ target }) => {
     const plan = reports.get(target)?.plan;
-    return plan?.state === "known" ? plan.notes.filter(({ owners }) => owners.includes(connected.mesh.id)) : [];
+    const notes = plan?.state === "known" ? plan.notes : none;
+    return notes.length > 0 ? [notesBySource(connected.mesh, notes)] : [];
   });
 }
 
@@ -66,25 +72,27 @@ function clusterStatus(input: MeshStatusInput, entry: MeshEntry, { others, notes
   const connection = connected.connections.get(name);
   const observed = nodesBehind(world, connection);
   const skipped = skippedIn(input, entry, others);
-  const nodes = observed.state === "known" ? observed.items : [];
-  const isSkipped = new Set(skipped.map((node) => node.name));
-  const admitted = nodes.filter((node) => !isSkipped.has(node.name));
+  const nodes = observed.state === "known" ? observed.items : none;
+  const keys = keysBehind(entry, skipped.length === 0 ? nodes : without(nodes, skipped));
   const end = credentialEnd(world, connected, name);
-  const rows = reasonRows(notes);
+  const rows = noteRows(entry)({ notes });
   const counts = {
     nodes: nodes.length,
-    registeredPeers: registeredIn(others, admitted),
+    registeredPeers: registeredIn(others, keys),
     skippedNodes: skipped.length,
     ...(end && { credentialExpiresAt: timeText(end.atMs) }),
     ...(rows.length > 0 && { notes: rows }),
   };
   const lost = observed.state === "unknown" ? observed : peersUnknown(world, leadsTo(connected, name));
   if (lost) return { name, state: "Unknown", reason: lost.reason, message: lostMessage(lost), ...counts };
-  const known = { name, state: "Known", ...counts, links: linksTo(others, admitted) } as const;
-  const why = reasonRows(skipped.map(skippedCase));
+  const known = { name, state: "Known", ...counts, links: linksTo(others, keys) } as const;
+  const why = skippedRows(skipped);
   const message = firstHint([...why.map(({ reason }) => skipReasons[reason]), ...hintsOf(rows)]);
   return { ...known, ...(why.length > 0 && { skipped: why }), ...(message !== undefined && { message }) };
 }
+
+/** Plans are made anew all the time; what they note seldom changes. */
+const noteRows = onceFor((_: MeshEntry) => remembered(({ notes }: Pick<Around, "notes">) => reasonRows(notes)));
 
 const hintsOf = (rows: readonly ReasonRow<NoteReason>[]) => rows.map(({ reason }) => noteReasons[reason]);
 
@@ -100,8 +108,18 @@ function skippedIn(
     const found = sources.find(({ mesh, source }) => mesh === connected.mesh.id && source === entry.name);
     if (found) return found.skipped;
   }
-  return [];
+  return none;
 }
+
+const none: readonly never[] = [];
+
+/** The same list for the same lists: what is counted of its nodes hangs on it. */
+const without = onceForBoth((nodes: readonly NodeFacts[], skipped: readonly SkippedNode[]): readonly NodeFacts[] => {
+  const isSkipped = new Set(skipped.map(({ name }) => name));
+  return nodes.filter(({ name }) => !isSkipped.has(name));
+});
+
+const skippedRows = onceFor((skipped: readonly SkippedNode[]) => reasonRows(skipped.map(skippedCase)));
 
 const skippedCase = ({ name, reason, detail }: SkippedNode) => ({
   reason,

@@ -1,4 +1,6 @@
-import type { ClusterName, ConnectionId, MeshId } from "./ids.ts";
+import type { ClusterName, ConnectionId } from "./ids.ts";
+import type { Mesh } from "./mesh.ts";
+import { onceForBoth } from "./once-per.ts";
 import type { KnownPlan } from "./plan.ts";
 import { leadsTo } from "./source.ts";
 import type { ClusterStatus, MeshStatusInput, Refusal, TargetReport } from "./status.ts";
@@ -42,19 +44,21 @@ export function refused({ input, targets }: MeshFacts, isMeant: (refusal: Refusa
 
 /** Routes that nodes of this mesh want and somebody else has. */
 export function claimsHeld({ input, targets }: MeshFacts): string[] {
-  return inEach(targets, ({ plan }) => {
-    if (plan.state !== "known" || plan.refused.length === 0) return [];
-    const nodes = nodesByKey(plan, input.connected.mesh.id);
-    return plan.refused.flatMap(({ claim }) => {
-      const node = nodes.get(claim.peer);
-      return node ? [`${claim.route.text} of ${node}`] : [];
-    });
-  });
+  const { mesh } = input.connected;
+  return inEach(targets, ({ plan }) =>
+    plan.state === "known" && plan.refused.length > 0 ? refusedClaims(mesh, plan) : [],
+  );
 }
 
-function nodesByKey({ peers }: KnownPlan, mesh: MeshId): Map<string, string> {
-  return new Map(peers.filter(({ owners }) => owners.includes(mesh)).map(({ publicKey, node }) => [publicKey, node]));
-}
+const refusedClaims = onceForBoth(({ id }: Mesh, { refused, peers }: KnownPlan): readonly string[] => {
+  const keys = new Set<string>(refused.map(({ claim }) => claim.peer));
+  const wanted = peers.filter(({ publicKey, owners }) => keys.has(publicKey) && owners.includes(id));
+  const nodes = new Map<string, string>(wanted.map(({ publicKey, node }) => [publicKey, node]));
+  return refused.flatMap(({ claim }) => {
+    const node = nodes.get(claim.peer);
+    return node ? [`${claim.route.text} of ${node}`] : [];
+  });
+});
 
 /** Peers of this mesh that would go if it were proven that nobody wants them. */
 export function withdrawalsHeld({ input, targets }: MeshFacts): string[] {

@@ -1,5 +1,7 @@
 import { sameEndpoint } from "./endpoint.ts";
 import type { ClusterName, ConnectionId, MeshId } from "./ids.ts";
+import type { Mesh } from "./mesh.ts";
+import { onceForBoth } from "./once-per.ts";
 import type { NoteReason } from "./reasons.ts";
 import type { Candidate } from "./render.ts";
 import { leadsTo } from "./source.ts";
@@ -14,6 +16,17 @@ export interface Note {
   /** What exactly: a node, a route, a Peer. */
   readonly subject: string;
 }
+
+export type NotesBySource = ReadonlyMap<ClusterName, readonly Note[]>;
+
+/** What a list of notes says to a mesh, by the entry it is about. */
+export const notesBySource = onceForBoth(
+  ({ id }: Mesh, notes: readonly Note[]): NotesBySource =>
+    Map.groupBy(
+      notes.filter(({ owners }) => owners.includes(id)),
+      ({ source }) => source,
+    ),
+);
 
 /** Two meshes want one node and say different things of it: told to both, each under its own name of the cluster. */
 export function conflictNotes(candidates: readonly Candidate[]): Note[] {

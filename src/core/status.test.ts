@@ -108,6 +108,14 @@ describe("the status of a mesh", () => {
   });
 });
 
+describe("a node that is skipped", () => {
+  it("does not count as peered, although its Peer is still there", () => {
+    const status = synced({ one: { nodes: known([aNode(1, 0), aNode(1, 1, { wireguardIp: "" })]) } });
+    const links = { up: 0, expected: 1 };
+    expect(status.clusters[0]).toMatchObject({ nodes: 2, registeredPeers: 1, skippedNodes: 1, links });
+  });
+});
+
 describe("a condition", () => {
   const now = { type: "Ready", status: "True", reason: "Synced", message: "", observedGeneration: 1 } as const;
 
