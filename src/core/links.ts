@@ -86,25 +86,25 @@ const lastKeys = onceFor((_: MeshEntry) => remembered(({ keys }: { readonly keys
 /** How many of the nodes with these keys have a Peer in every one of these targets. */
 export function registeredIn(targets: readonly Presence[], keys: readonly string[]): number {
   if (targets.length === 0) return 0;
-  const lacking = new Set(targets.flatMap((target) => reachOf(keys, target).lacking));
+  const lacking = new Set(targets.flatMap((target) => countOf(keys, target).lacking));
   return lacking.size === 0 ? keys.length : keys.filter((key) => !lacking.has(key)).length;
 }
 
 /** Only a handshake that the other side reports counts: that a Peer exists says nothing of packets. */
 export function linksTo(targets: readonly Presence[], keys: readonly string[]): Links {
-  const reaches = targets.map((target) => reachOf(keys, target));
-  const sum = (count: keyof Links): number => reaches.reduce((total, reach) => total + reach[count], 0);
+  const counts = targets.map((target) => countOf(keys, target));
+  const sum = (count: keyof Links): number => counts.reduce((total, each) => total + each[count], 0);
   return { up: sum("up"), expected: sum("expected") };
 }
 
 /** What became of the nodes of one cluster in another. */
-interface Reach extends Links {
+interface Count extends Links {
   /** The keys that no Peer there has. */
   readonly lacking: readonly string[];
 }
 
 /** Counted once while neither changes: a status costs about as much as changed since the last one. */
-const reachOf = onceForBoth((keys: readonly string[], { held, met }: Presence): Reach => {
+const countOf = onceForBoth((keys: readonly string[], { held, met }: Presence): Count => {
   const present = keys.filter((key) => held.has(key));
   const lacking = present.length === keys.length ? [] : keys.filter((key) => !held.has(key));
   if (!met) return { lacking, up: 0, expected: 0 };
