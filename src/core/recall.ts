@@ -14,8 +14,8 @@ import { serversOf } from "./servers.ts";
 import { meetingsOf } from "./settle-routes.ts";
 import { mergeShared } from "./shares.ts";
 import { strangersIn } from "./silent-owners.ts";
-import type { SourceId } from "./source.ts";
-import { stakeOf, stakeSteps } from "./stake.ts";
+import type { Source } from "./source.ts";
+import { type ClaimSteps, claimSteps, claimStepsOf, stakeOf, wishOf } from "./stake.ts";
 
 /**
  * What the last plan of a target has worked out, step by step and source by source: the next one works out again only what
@@ -32,18 +32,21 @@ export class Recall {
   readonly areFree = remembered(areFree);
   readonly mergeShared = remembered(mergeShared);
   /** For the nodes that several sources want. */
-  readonly common = shareSteps();
-  readonly #ofMesh = oncePer((_: MeshId) => oncePer((_: ClusterName) => shareSteps()));
+  readonly common = shareSteps(claimSteps());
+  readonly #ofMesh = oncePer((_: MeshId) => new Map<ClusterName, ShareSteps>());
 
-  of({ mesh, source }: SourceId): ShareSteps {
-    return this.#ofMesh(mesh)(source);
+  of({ mesh, source, entry }: Source): ShareSteps {
+    const known = this.#ofMesh(mesh);
+    const steps = known.get(source) ?? shareSteps(claimStepsOf(entry));
+    known.set(source, steps);
+    return steps;
   }
 }
 
 export type ShareSteps = ReturnType<typeof shareSteps>;
 
-function shareSteps() {
-  const ofStake = stakeSteps();
+function shareSteps(ofClaims: ClaimSteps) {
+  const ofStake = { ...ofClaims, wishEach: rememberedEach(wishOf) };
   const renderEach = rememberedEach(renderNode);
   return {
     fold: remembered(foldLocations),

@@ -2,10 +2,11 @@ import { type Cidr, exactly } from "./cidr.ts";
 import { type Claim, type Settlement, settleClaims } from "./claims.ts";
 import { type Endpoint, endpointRoutes } from "./endpoint.ts";
 import type { Matched } from "./holding.ts";
+import type { MeshEntry } from "./mesh.ts";
 import { onceFor } from "./once-per.ts";
 import { type HeldPeer, type Peer, routesOf, samePeer } from "./peer.ts";
 import { aggregate, type Ranges, rangesOf, steadyRanges } from "./ranges.ts";
-import { type Each, remembered, rememberedEach } from "./remembered.ts";
+import { type Each, remembered } from "./remembered.ts";
 import type { Candidate } from "./render.ts";
 
 /** What a share wants to be routed to its Peers. */
@@ -13,8 +14,6 @@ export interface Stake extends Claimed {
   readonly candidates: readonly Candidate[];
   /** Of each of them. */
   readonly wishes: readonly Wish[];
-  /** All of them together. */
-  readonly claims: readonly Claim[];
   /** Where its tunnels end. */
   readonly endpoints: Ranges;
   /** The Peers if nobody objects. */
@@ -36,25 +35,26 @@ export interface Wish {
   readonly isNamed: boolean;
 }
 
-/** What follows from claims as if there were no others. */
+/** What all of them claim. */
 export interface Claimed {
+  readonly claims: readonly Claim[];
+  /** Settled as if there were no others. */
   readonly alone: Settlement;
   /** The addresses that they are for. */
   readonly extent: Ranges;
 }
 
-/** What of a stake is worked out by itself: what is on Peers changes more often than what is wanted on them. */
-export interface StakeSteps {
-  readonly wishEach: Each<Candidate, Wish, HeldPeer | undefined>;
+/** What follows from claims and endpoints alone: nearly always the same in all targets of a source. */
+export interface ClaimSteps {
   readonly claimed: (question: { readonly claims: readonly Claim[] }) => Claimed;
   readonly tunnelEnds: (question: { readonly endpoints: readonly Endpoint[] }) => Ranges;
 }
 
-export function stakeSteps(): StakeSteps {
+export function claimSteps(): ClaimSteps {
   const [sameExtent, sameEnds] = [steadyRanges(), steadyRanges()];
   return {
-    wishEach: rememberedEach(wishOf),
     claimed: remembered(({ claims }) => ({
+      claims,
       alone: settleClaims(claims),
       extent: sameExtent(rangesOf(claims.map(({ route }) => route))),
     })),
@@ -62,15 +62,20 @@ export function stakeSteps(): StakeSteps {
   };
 }
 
+/** The steps that all targets of an entry share. */
+export const claimStepsOf = onceFor((_: MeshEntry) => claimSteps());
+
+export interface StakeSteps extends ClaimSteps {
+  readonly wishEach: Each<Candidate, Wish, HeldPeer | undefined>;
+}
+
 export function stakeOf({ candidates, helds }: Matched, { wishEach, claimed, tunnelEnds }: StakeSteps): Stake {
   const wishes = wishEach(candidates, { others: helds });
   const routed = wishes.filter(({ peer }) => isRouted(peer));
-  const claims = ([] as Claim[]).concat(...wishes.map((wish) => wish.claims));
   return {
     candidates,
     wishes,
-    claims,
-    ...claimed({ claims }),
+    ...claimed({ claims: ([] as Claim[]).concat(...wishes.map(({ claims }) => claims)) }),
     endpoints: tunnelEnds({ endpoints: candidates.map(({ endpoint }) => endpoint) }),
     peers: routed.map(({ peer }) => peer),
     unsettled: routed.filter(({ isThere }) => !isThere).map(({ peer }) => peer),
@@ -78,7 +83,7 @@ export function stakeOf({ candidates, helds }: Matched, { wishEach, claimed, tun
   };
 }
 
-function wishOf(candidate: Candidate, held: HeldPeer | undefined): Wish {
+export function wishOf(candidate: Candidate, held: HeldPeer | undefined): Wish {
   const peer = wholePeer(candidate);
   return {
     claims: claimsOf(candidate, held),
