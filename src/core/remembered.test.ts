@@ -58,6 +58,15 @@ describe("what is remembered of each member of a list", () => {
     expect(work.mock.calls.map(([one]) => one)).toEqual(["x", "d"]);
   });
 
+  it("is the same list while it says the same", () => {
+    const ask = rememberedEach((text: string) => text.length);
+    const first = ask(["a", "b"]);
+    expect([ask(["a", "b"]), ask(["a", "x"])]).toEqual([first, first]);
+    expect(ask(["a", "x"])).toBe(first);
+    expect(ask(["a", "xy"])).toEqual([1, 2]);
+    expect(ask(["a"])).toEqual([1]);
+  });
+
   it("is worked out again for all of them in other surroundings", () => {
     const { ask } = asking();
     ask(["a", "b"], { others: ["1", "2"], around: { sign: "-" } });

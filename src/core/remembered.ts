@@ -33,7 +33,8 @@ export type Each<One, Answer, Other = undefined, Around extends object = object>
 
 /**
  * Works out again only those members of a list that differ from the one in their place before, or whose partner does. The
- * others are not even looked at: to look at thousands of objects takes longer than to compare thousands of references.
+ * others are not even looked at: to look at thousands of objects takes longer than to compare thousands of references. The
+ * list of answers is the one before while it would say the same.
  */
 export function rememberedEach<One, Answer, Other = undefined, Around extends object = object>(
   work: (one: One, other: Other, around: Around) => Answer,
@@ -42,15 +43,37 @@ export function rememberedEach<One, Answer, Other = undefined, Around extends ob
   let last = { ...none, around: {} };
   return (ones, { others = none.others, around = {} as Around } = {}) => {
     const before = isSame(last.around, around) ? last : none;
-    const answers = before.answers.slice(0, ones.length);
-    for (let index = 0; index < ones.length; index++) {
-      const isKnown = index < before.ones.length && before.ones[index] === ones[index];
-      if (isKnown && before.others[index] === others[index]) continue;
-      answers[index] = work(ones[index] as One, others[index] as Other, around);
-    }
-    last = { ones, others, around, answers };
-    return answers;
+    const places = differingPlaces(before, { ones, others });
+    const fresh = places.map((place) => work(ones[place] as One, others[place] as Other, around));
+    last = { ones, others, around, answers: amended(before.answers, ones.length, { places, fresh }) };
+    return last.answers;
   };
+}
+
+interface Paired {
+  readonly ones: readonly unknown[];
+  readonly others: readonly unknown[];
+}
+
+function differingPlaces(before: Paired, now: Paired): readonly number[] {
+  const places: number[] = [];
+  for (let place = 0; place < now.ones.length; place++) {
+    const isSame = before.ones[place] === now.ones[place] && before.others[place] === now.others[place];
+    if (!isSame || place >= before.ones.length) places.push(place);
+  }
+  return places;
+}
+
+interface Amendment<Answer> {
+  readonly places: readonly number[];
+  readonly fresh: readonly Answer[];
+}
+
+function amended<Answer>(known: readonly Answer[], length: number, { places, fresh }: Amendment<Answer>) {
+  if (known.length === length && fresh.every((answer, index) => answer === known[places[index] ?? -1])) return known;
+  const answers = known.slice(0, length);
+  for (const [index, answer] of fresh.entries()) answers[places[index] ?? -1] = answer;
+  return answers;
 }
 
 function isSame<Question extends object>(a: Question, b: Question): boolean {

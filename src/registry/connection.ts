@@ -4,9 +4,8 @@ import { type Observed, parseDiscovered } from "../core/discovered.ts";
 import type { Endpoint } from "../core/endpoint.ts";
 import { type ConnectionId, type NodeName, nodeName, type PeerName } from "../core/ids.ts";
 import { type NodeFacts, sameNodeFacts, sameToOthers } from "../core/node.ts";
-import { onceFor } from "../core/once-per.ts";
-import type { HeldPeer } from "../core/peer.ts";
 import type { UnknownReason } from "../core/reasons.ts";
+import { rememberedEach } from "../core/remembered.ts";
 import type { ClusterView, Observation } from "../core/world.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { type ConnectionConfig, trustOf } from "../kube/connection-config.ts";
@@ -49,6 +48,7 @@ export class Connection {
   readonly #departures = new Departures();
   readonly #stripped = new StrippedNodes();
   readonly #silent = new SilentNodes();
+  readonly #heldIn = rememberedEach(({ held }: PeerRecord) => held);
   readonly #peerAges = new PeerAges();
   readonly #peerCounts = new PeerCounts();
   readonly #credential: CredentialExpiry | undefined;
@@ -108,7 +108,7 @@ export class Connection {
     this.#observedNow ??= new Map(this.#observed);
     return {
       nodes: observation(this.#nodes.knowledge, this.#nodes.facts()),
-      peers: observation(this.#peers.knowledge, heldIn(this.#peers.facts()), "PeerCRDMissing"),
+      peers: observation(this.#peers.knowledge, this.#heldIn(this.#peers.facts()), "PeerCRDMissing"),
       departures: this.#departures.current(this.#moment()),
       observed: this.#observedNow,
       moveAgesMs: this.#peerAges.moveAgesMs(this.#clock.now()),
@@ -226,8 +226,6 @@ export class Connection {
     if (!before || !after || !sameToOthers(before, after)) this.#onChange("node");
   }
 }
-
-const heldIn = onceFor((records: readonly PeerRecord[]): readonly HeldPeer[] => records.map(({ held }) => held));
 
 function credentialFacts(credential: CredentialExpiry | undefined) {
   if (!credential) return {};
