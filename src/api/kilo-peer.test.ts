@@ -2,10 +2,19 @@ import { describe, expect, it } from "vitest";
 import { aMesh, aNode, aView, aWorld, planOf } from "../../test/support/build.ts";
 import { samePeer } from "../core/peer.ts";
 import { objectOf, type PeerObject, readPeer, renderKept, renderPeer } from "./kilo-peer.ts";
+import { annotations } from "./names.ts";
 
 const views = [aView([aNode(1, 0)]), aView([aNode(2, 0)])];
 const [peer] = planOf(aWorld({ meshes: [aMesh(2, { persistentKeepalive: 25 })], views }), 2).peers;
 if (!peer) throw new Error("unreachable");
+
+function labelled(object: PeerObject, labels: Readonly<Record<string, string>>): PeerObject {
+  return { ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } } };
+}
+
+function noted(object: PeerObject, notes: Readonly<Record<string, string>>): PeerObject {
+  return { ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, ...notes } } };
+}
 
 describe("a Peer object", () => {
   it("says what was planned, in Kilo's shape and with the Go operator's labels", () => {
@@ -48,6 +57,9 @@ describe("a Peer object", () => {
     ["a label", (object: PeerObject) => ({ ...object, metadata: { ...object.metadata, labels: { mine: "1" } } })],
     ["a preshared key", (object: PeerObject) => ({ ...object, spec: { ...object.spec, presharedKey: "psk" } })],
     ["a finalizer", (object: PeerObject) => ({ ...object, metadata: { ...object.metadata, finalizers: ["x/y"] } })],
+    ["a label called as a field of the server's", (object: PeerObject) => labelled(object, { generation: "1" })],
+    ["an owner's list in other words", (object: PeerObject) => noted(object, { [annotations.owners]: "a/b,," })],
+    ["a field beside the spec", (object: PeerObject) => ({ ...object, status: {} })],
   ])("with %s of somebody else is remembered whole", (_, add) => {
     const object = add(renderPeer(peer, "me"));
     expect(objectOf(readPeer(object))).toEqual(object);

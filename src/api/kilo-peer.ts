@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { type Endpoint, hostText } from "../core/endpoint.ts";
 import { clusterName, type MeshId, nodeName, type PeerName } from "../core/ids.ts";
 import { keptMark } from "../core/move.ts";
@@ -8,6 +7,7 @@ import { roamingKeepaliveSeconds } from "../core/sight.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { apiVersionOf, type Resource } from "../kube/resource.ts";
 import { annotations, group, labels, version } from "./names.ts";
+import { sameJson } from "./same-json.ts";
 
 /** Kilo's Peer on the wire. */
 export interface PeerObject extends KubeObject {
@@ -35,8 +35,7 @@ export interface PeerRecord {
 
 export function readPeer(read: PeerObject): PeerRecord {
   const held = readHeld(read);
-  const object = withoutServerFields(read);
-  return isDeepStrictEqual(object, renderHeld(held)) ? { held } : { held, object };
+  return saysNoMore(read, renderHeld(held)) ? { held } : { held, object: withoutServerFields(read) };
 }
 
 /** What an update is made from: what we do not plan is carried over. */
@@ -77,10 +76,16 @@ const ownersIn = onceForText((text): readonly MeshId[] =>
 );
 
 /** The server has its own word on them, whatever we write. */
+const serverFields = ["managedFields", "creationTimestamp", "generation"];
+
 function withoutServerFields(object: PeerObject): PeerObject {
-  const known: PeerObject["metadata"] & { managedFields?: unknown } = object.metadata;
-  const { managedFields: _, creationTimestamp: __, generation: ___, ...metadata } = known;
-  return { ...object, metadata };
+  const metadata = Object.entries(object.metadata).filter(([field]) => !serverFields.includes(field));
+  return { ...object, metadata: Object.fromEntries(metadata) as PeerObject["metadata"] };
+}
+
+/** True when what we have read of an object is all that it holds. */
+function saysNoMore(object: PeerObject, rendered: PeerObject): boolean {
+  return sameJson(object, rendered, ["metadata"]) && sameJson(object.metadata, rendered.metadata, serverFields);
 }
 
 /** The object of a Peer that holds nothing but what we write. */
@@ -117,9 +122,6 @@ function notesOf({ touchPending, declared, move, owners, node }: Marks): Readonl
 
 /** The object to write. What `before` holds and we do not plan is carried over. */
 export function renderPeer(peer: Peer, instance: string, before?: PeerObject): PeerObject {
-  const { touchPending, declared, move, adopt } = annotations;
-  const carried = before?.metadata.annotations ?? {};
-  const { [touchPending]: _, [declared]: __, [move]: ___, [adopt]: ____, ...notes } = carried;
   return {
     apiVersion,
     kind: peers.kind,
@@ -127,10 +129,16 @@ export function renderPeer(peer: Peer, instance: string, before?: PeerObject): P
       ...before?.metadata,
       name: peer.name,
       labels: { ...before?.metadata.labels, ...labelsOf(peer, instance) },
-      annotations: { ...notes, ...notesOf(peer) },
+      annotations: { ...(before && carriedNotes(before)), ...notesOf(peer) },
     },
     spec: before && samePeerSpec(peer, readHeld(before)) ? before.spec : renderSpec(peer, before),
   };
+}
+
+function carriedNotes({ metadata }: PeerObject): Readonly<Record<string, string>> {
+  const { touchPending, declared, move, adopt } = annotations;
+  const { [touchPending]: _, [declared]: __, [move]: ___, [adopt]: ____, ...notes } = metadata.annotations ?? {};
+  return notes;
 }
 
 /** The object of a Peer that is only kept, with no more than these routes. */
