@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { anInformer } from "../../test/support/an-informer.ts";
+import { anInformer, valueLabel } from "../../test/support/an-informer.ts";
 import {
   added,
   aList,
@@ -112,4 +112,101 @@ test("our own write does not count as reached", async () => {
   const reached = informer.reached("50", 5_000);
   await clock.advance(5_000);
   expect(await reached).toBe(false);
+});
+
+/** An informer that tells which of its objects it has read. */
+function aReadingInformer() {
+  const read: string[] = [];
+  const decode = (object: KubeObject) => {
+    read.push(`${object.metadata.name} ${object.metadata.resourceVersion}`);
+    return valueLabel(object);
+  };
+  return { ...anInformer({ decode }), read };
+}
+
+const ours = (name: string, version: number, more: object = {}): KubeObject => {
+  const { metadata } = anObject(name, version, "mine");
+  return { metadata: { ...metadata, uid: `uid-of-${name}`, ...more } };
+};
+
+test("the event of our own write is not even parsed, and counts as seen", async () => {
+  const { informer, clock, stream, facts, start, log } = anInformer();
+  await start();
+  informer.learn(ours("a", 11));
+  const line = JSON.stringify(added(ours("a", 11)));
+  stream.sendText(`${line.slice(0, -1)} is no JSON\n`);
+  await clock.settle();
+  expect(await informer.reached("11", 0)).toBe(true);
+  stream.send(added(anObject("b", 12)));
+  await clock.settle();
+  expect(facts()).toEqual({ a: "mine", b: "x" });
+  expect(log.of("warn")).toEqual([]);
+});
+
+test.each([
+  ["of another version", modified(ours("a", 12)), "a 12"],
+  ["of another object with the same version", added(ours("b", 11)), "b 11"],
+])("an event %s is read", async (_, event, expected) => {
+  const { informer, clock, stream, read, start } = aReadingInformer();
+  await start();
+  informer.learn(ours("a", 11));
+  stream.send(event);
+  await clock.settle();
+  expect(read).toEqual(["a 11", expected]);
+});
+
+test("a version that stands in a label is not taken for the object's own", async () => {
+  const { informer, clock, stream, facts, start } = anInformer();
+  await start();
+  informer.learn(ours("a", 11));
+  stream.send(modified(ours("a", 12, { labels: { resourceVersion: "11", value: "theirs" } })));
+  await clock.settle();
+  expect(facts()).toEqual({ a: "theirs" });
+});
+
+test("a text that looks like the version of our own write is a text", async () => {
+  const { informer, clock, stream, facts, start } = anInformer();
+  await start();
+  informer.learn(ours("a", 11));
+  const note = JSON.stringify(added(ours("a", 11)));
+  stream.send(modified(ours("a", 12, { annotations: { note }, labels: { value: "theirs" } })));
+  await clock.settle();
+  expect(facts()).toEqual({ a: "theirs" });
+});
+
+test("the deletion of what we wrote is seen, whatever version it has", async () => {
+  const { informer, clock, stream, facts, start } = anInformer();
+  await start();
+  informer.learn(ours("a", 11));
+  stream.send(deleted(ours("a", 11)));
+  await clock.settle();
+  expect(facts()).toEqual({});
+});
+
+test("an event that came before the answer to our write is awaited no more", async () => {
+  const { informer, clock, stream, read, start } = aReadingInformer();
+  await start();
+  stream.send(added(ours("a", 11)));
+  await clock.settle();
+  informer.learn(ours("a", 11));
+  stream.send(modified(ours("a", 11)), added(ours("b", 12)));
+  await clock.settle();
+  expect(read).toEqual(["a 11", "b 12"]);
+});
+
+test("a version of our own write that a new history uses again is another version", async () => {
+  const { informer, client, clock, facts, start } = anInformer();
+  const restored = new ScriptedStream();
+  client.willList(aList(10), aList(20, ours("a", 11)), aList(5, anObject("a", 4)));
+  client.willWatch(new ScriptedStream(), new ScriptedStream(), restored);
+  await start();
+  informer.learn(ours("a", 11));
+  informer.relist();
+  await clock.settle();
+  informer.relist();
+  await clock.advance(160_000);
+  expect(facts()).toEqual({ a: "x" });
+  restored.send(modified(ours("a", 11, { labels: { value: "theirs" } })));
+  await clock.settle();
+  expect(facts()).toEqual({ a: "theirs" });
 });

@@ -6,6 +6,7 @@ import type { KubeClient } from "./client.ts";
 import { FactDecoder } from "./fact-decoder.ts";
 import { type Knowledge, KnowledgeTracker } from "./knowledge.ts";
 import { type KubeObject, keyOf, type ObjectRef } from "./object.ts";
+import { OwnWrites } from "./own-writes.ts";
 import { Progress } from "./progress.ts";
 import { Reflector } from "./reflector.ts";
 import type { Resource } from "./resource.ts";
@@ -63,6 +64,7 @@ export class Informer<T extends KubeObject, F> {
   readonly #lists: Listeners<void>;
   readonly #stopped = new AbortController();
   readonly #decoder: FactDecoder<T, F>;
+  readonly #ownWrites: OwnWrites;
   #listing = new Map<string, StoreEntry<F>>();
   #running: Promise<void> | undefined;
   #listCount = 0;
@@ -75,6 +77,7 @@ export class Informer<T extends KubeObject, F> {
     this.#store = new Store(options.same);
     this.#decoder = new FactDecoder(options.decode, this.#log);
     this.#progress = new Progress(clock);
+    this.#ownWrites = new OwnWrites(this.#progress);
     this.#changes = new Listeners(this.#log);
     this.#knowledgeChanges = new Listeners(this.#log);
     this.#lists = new Listeners(this.#log);
@@ -154,7 +157,10 @@ export class Informer<T extends KubeObject, F> {
   /** Folds the answer of our own write in, unless something newer is stored. */
   learn(object: T): void {
     if (this.#stopped.signal.aborted) return;
-    this.#put(object, object.metadata.resourceVersion ?? "");
+    const { metadata } = object;
+    const { resourceVersion = "" } = metadata;
+    this.#put(object, resourceVersion);
+    if (this.#isEcho(keyOf(metadata), resourceVersion)) this.#ownWrites.add(metadata);
   }
 
   /** Our own deletion succeeded: events from before it no longer bring the object back. */
@@ -196,6 +202,7 @@ export class Informer<T extends KubeObject, F> {
         endList: (resourceVersion, askedAt) => this.#endList(resourceVersion, askedAt),
         afterList: () => this.#lists.tell(),
         apply: (event) => this.#apply(event),
+        isKnown: (line) => this.#ownWrites.areRepeatedBy(line),
         startOver: () => this.#store.forgetVersions(),
       },
     });
@@ -227,6 +234,7 @@ export class Informer<T extends KubeObject, F> {
     this.#listing = new Map();
     this.#listCount++;
     this.#lastCompleteListAt = this.#options.clock.now();
+    this.#ownWrites.clear();
     for (const change of this.#store.replaceAll({ entries, resourceVersion, askedAt })) this.#tell(change, "absent");
   }
 

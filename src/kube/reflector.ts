@@ -20,6 +20,8 @@ export interface ReflectorSink<T extends KubeObject> {
   /** The list is taken over and counts as knowledge. */
   afterList(): void;
   apply(event: WatchEvent<T>): void;
+  /** True when the event in a line of the watch tells nothing new; it counts as seen then, and is not applied. */
+  isKnown(line: Buffer): boolean;
   /** The server has a new history: the versions seen so far mean nothing any more. */
   startOver(): void;
 }
@@ -164,6 +166,7 @@ export class Reflector<T extends KubeObject> {
         this.#opened = { at: clock.now(), version: progress.version };
         knowledge.watching();
       },
+      isKnown: (line) => sink.isKnown(line),
     });
     for await (const event of events) {
       sink.apply(event);

@@ -19,6 +19,8 @@ export interface WatchRequest<T extends KubeObject> extends WatchOptions {
   readonly maxLineBytes?: number;
   /** Called once, when the server has accepted the watch. */
   readonly onOpen?: () => void;
+  /** Asked for every line before it is read: true when its event is known and need not be told. */
+  readonly isKnown?: (line: Buffer) => boolean;
 }
 
 /** What arrived cannot be trusted: the stream has to be given up and the list read again. */
@@ -39,7 +41,7 @@ export async function* watchEvents<T extends KubeObject>(
     const lines = new LineSplitter(request.maxLineBytes);
     for await (const chunk of chunks) {
       silence.heard();
-      for (const line of lines.push(chunk)) yield readEvent(line, request);
+      for (const line of unknownLines(lines.push(chunk), request)) yield readEvent(line, request);
     }
     silence.signal.throwIfAborted();
   } catch (error) {
@@ -48,6 +50,10 @@ export async function* watchEvents<T extends KubeObject>(
   } finally {
     silence.stop();
   }
+}
+
+function* unknownLines(lines: Iterable<Buffer>, request: WatchRequest<KubeObject>): Generator<Buffer, void, undefined> {
+  for (const line of lines) if (!request.isKnown?.(line)) yield line;
 }
 
 /** Aborts the stream when nobody has called `heard` for too long: one sleep per limit, not one per chunk. */
