@@ -1,6 +1,6 @@
 // Our informer in a process of its own; see informer.ts.
 import { nodes, readNode } from "../src/api/kilo-node.ts";
-import { sameNodeFacts } from "../src/core/node.ts";
+import { sameNodeRecord } from "../src/core/node.ts";
 import { createClient } from "../src/kube/http-client.ts";
 import { Informer } from "../src/kube/informer.ts";
 import { parseKubeconfig } from "../src/kube/kubeconfig.ts";
@@ -17,7 +17,7 @@ async function run({ kubeconfig, events }: InformerRun): Promise<void> {
   if (!reading.ok) throw new Error("the bench server's kubeconfig is refused");
   const client = createClient(reading.connection, { cluster: "bench" });
   const shared = { client, clock: systemClock, log: silentLogger };
-  const informer = new Informer({ ...shared, resource: nodes, decode: readNode, same: sameNodeFacts });
+  const informer = new Informer({ ...shared, resource: nodes, decode: readNode, same: sameNodeRecord });
   let changes = 0;
   informer.onChange(({ before }) => {
     if (before) changes++;

@@ -19,7 +19,9 @@ function takeover(fixture: string) {
   if (record.state === "refused") throw new Error(JSON.stringify(record.problems));
   const peers = [1, 2].map((number) => load<{ items: PeerObject[] }>(`${fixture}-c${number}-peers`).items);
   const views = [1, 2].map((number) => {
-    const nodes = load<{ items: NodeObject[] }>(`${fixture}-c${number}-nodes`).items.map(readNode);
+    const nodes = load<{ items: NodeObject[] }>(`${fixture}-c${number}-nodes`).items.map(
+      (node) => readNode(node).facts,
+    );
     return aView(nodes, { peers: known((peers[number - 1] ?? []).map((peer) => readPeer(peer).held)) });
   });
   const connections = new Map(

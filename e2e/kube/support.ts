@@ -1,5 +1,5 @@
 import { type NodeObject, nodes, readNode } from "../../src/api/kilo-node.ts";
-import { type NodeFacts, sameNodeFacts } from "../../src/core/node.ts";
+import { type NodeRecord, sameNodeRecord } from "../../src/core/node.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import { createClient } from "../../src/kube/http-client.ts";
 import { Informer } from "../../src/kube/informer.ts";
@@ -17,18 +17,18 @@ export function clientFor(cluster: RealCluster): KubeClient {
   return createClient(reading.connection, { cluster: cluster.name, userAgent: agent });
 }
 
-export function nodeInformer(client: KubeClient): Informer<NodeObject, NodeFacts> {
+export function nodeInformer(client: KubeClient): Informer<NodeObject, NodeRecord> {
   return new Informer({
     client,
     resource: nodes,
     decode: readNode,
-    same: sameNodeFacts,
+    same: sameNodeRecord,
     clock: systemClock,
     log: silentLogger,
   });
 }
 
-export async function known(informer: Informer<NodeObject, NodeFacts>): Promise<void> {
+export async function known(informer: Informer<NodeObject, NodeRecord>): Promise<void> {
   if (informer.knowledge.state === "known") return;
   await new Promise<void>((resolve) => {
     const forget = informer.onKnowledge(({ state }) => {

@@ -1,5 +1,5 @@
 import { nodeName } from "../core/ids.ts";
-import type { NodeFacts } from "../core/node.ts";
+import type { NodeRecord } from "../core/node.ts";
 import { oneCopy } from "../core/once-per.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { type Resource, nodes as untyped } from "../kube/resource.ts";
@@ -13,10 +13,10 @@ export interface NodeObject extends KubeObject {
 export const nodes: Resource<NodeObject> = untyped;
 
 /** The few facts the mesh needs; the big object is dropped here. */
-export function readNode(node: NodeObject): NodeFacts {
+export function readNode(node: NodeObject): NodeRecord {
   const { labels, annotations: said = {} } = node.metadata;
   const say = (name: string): string => said[name] ?? "";
-  return {
+  const facts = {
     name: nodeName(node.metadata.name),
     uid: node.metadata.uid ?? "",
     podCidrs: node.spec?.podCIDRs ?? [],
@@ -25,15 +25,14 @@ export function readNode(node: NodeObject): NodeFacts {
     clustermeshEndpoint: say(nodeAnnotations.clustermeshEndpoint),
     forceEndpoint: say(nodeAnnotations.forceEndpoint),
     kiloEndpoint: say(nodeAnnotations.kiloEndpoint),
-    discovered: say(nodeAnnotations.discovered),
     granularity: oneCopy(say(nodeAnnotations.granularity)),
     location: oneCopy(said[nodeAnnotations.location] ?? labels?.[regionLabel] ?? ""),
     keepalive: oneCopy(say(nodeAnnotations.keepalive)),
     keepaliveMark: oneCopy(say(annotations.keepaliveMark)),
-    beats: say(nodeAnnotations.lastSeen) !== "",
     externalIps: addressesOf(node, "ExternalIP"),
     internalIps: addressesOf(node, "InternalIP"),
   };
+  return { facts, discovered: say(nodeAnnotations.discovered), beats: say(nodeAnnotations.lastSeen) !== "" };
 }
 
 function addressesOf(node: NodeObject, type: string): string[] {

@@ -2,14 +2,14 @@ import { type Cidr, containsIp, exactly, hostRoute, isReachable, parseCidr, pars
 import { type Endpoint, endpointAt, hostText, parseEndpoint } from "./endpoint.ts";
 import { publicKey } from "./ids.ts";
 import { type MeshEntry, podNetworks, wireguardNetworks } from "./mesh.ts";
-import type { MeshNode, ShownFacts, SkippedNode } from "./node.ts";
+import type { MeshNode, NodeFacts, SkippedNode } from "./node.ts";
 import type { SkipReason } from "./reasons.ts";
 import { hostsOf, isInside, podsOf } from "./routes.ts";
 
 const nothing: readonly Cidr[] = [];
 
 /** The checks of the Go operator in its order; the first that fails names the reason. */
-export function admitNode(entry: MeshEntry, facts: ShownFacts): MeshNode | SkippedNode {
+export function admitNode(entry: MeshEntry, facts: NodeFacts): MeshNode | SkippedNode {
   const podCidr = parseCidr(facts.podCidrs[0] ?? "");
   if (!podCidr) return skip(facts, "NodeNoPodCIDR");
   if (!isInside(podNetworks(entry), podCidr)) return skip(facts, "NodePodCIDROutOfRange");
@@ -41,7 +41,7 @@ type Unreached = Pick<SkippedNode, "reason" | "detail">;
  * The first source that is set wins and is final: a malformed one is a reason, never a fall-through. A node that nothing
  * outside leads to roams: its own endpoint stands in until it has come to us.
  */
-function reachOf(entry: MeshEntry, facts: ShownFacts): Reach | Unreached {
+function reachOf(entry: MeshEntry, facts: NodeFacts): Reach | Unreached {
   const declared = facts.clustermeshEndpoint || facts.forceEndpoint;
   const endpoint = declared ? usable(parseEndpoint(declared)) : externalEndpoint(entry, facts);
   const pinned = facts.clustermeshEndpoint !== "" || entry.endpointDiscovery === "Never";
@@ -52,7 +52,7 @@ function reachOf(entry: MeshEntry, facts: ShownFacts): Reach | Unreached {
 }
 
 /** Which of the two annotations it is, without its text: nodes write it. */
-function faultOf({ clustermeshEndpoint }: ShownFacts, declared: string): string {
+function faultOf({ clustermeshEndpoint }: NodeFacts, declared: string): string {
   const name = `kilo.squat.ai/${clustermeshEndpoint ? "clustermesh-endpoint" : "force-endpoint"}`;
   return parseEndpoint(declared) ? `${name} is an address that no other machine can reach` : `${name} is not host:port`;
 }
@@ -63,12 +63,12 @@ function usable(endpoint: Endpoint | undefined): Endpoint | undefined {
   return address && !isReachable(address) ? undefined : endpoint;
 }
 
-function externalEndpoint({ wireguardPort }: MeshEntry, facts: ShownFacts): Endpoint | undefined {
+function externalEndpoint({ wireguardPort }: MeshEntry, facts: NodeFacts): Endpoint | undefined {
   const addresses = facts.externalIps.flatMap((text) => parseIp(text) ?? []).filter(isReachable);
   const address = addresses.find(({ family }) => family === 4) ?? addresses[0];
   return address && endpointAt(address, wireguardPort);
 }
 
-function skip({ name }: ShownFacts, reason: SkipReason, detail?: string): SkippedNode {
+function skip({ name }: NodeFacts, reason: SkipReason, detail?: string): SkippedNode {
   return { kind: "skipped", name, reason, ...(detail !== undefined && { detail }) };
 }

@@ -1,9 +1,9 @@
 import { admitNode } from "./admit.ts";
 import { type Holding, heldsOf } from "./holding.ts";
-import type { ConnectionId, NodeName } from "./ids.ts";
+import type { ConnectionId } from "./ids.ts";
 import type { MeshEntry } from "./mesh.ts";
-import { type Judged, judgedOf, type NodeFacts, type ShownFacts, sameToOthers } from "./node.ts";
-import { onceFor, onceForBoth } from "./once-per.ts";
+import { type Judged, judgedOf, type NodeFacts } from "./node.ts";
+import { onceForBoth } from "./once-per.ts";
 import type { Recall } from "./recall.ts";
 import { type Source, sourcesOf } from "./source.ts";
 import { compareTexts } from "./texts.ts";
@@ -35,21 +35,13 @@ export function judgeSources(world: World, target: ConnectionId, { holding, reca
 }
 
 interface JudgedNodes extends Judged {
-  readonly nodes: readonly ShownFacts[];
+  readonly nodes: readonly NodeFacts[];
 }
 
-/** A node is judged once per change that others can see, not per target; a list of nodes once while none of them changes. */
-const judgedNodes = onceForBoth((entry: MeshEntry, listed: readonly NodeFacts[]): JudgedNodes => {
-  const last = lastSeen(entry);
-  const nodes = listed.map((facts) => {
-    const known = last.get(facts.name);
-    return known && sameToOthers(known, facts) ? known : facts;
-  });
-  last.clear();
-  for (const facts of nodes) last.set(facts.name, facts);
+/** A node is judged once, not per target; a list of nodes once while none of them changes. */
+const judgedNodes = onceForBoth((entry: MeshEntry, nodes: readonly NodeFacts[]): JudgedNodes => {
   return { nodes, ...judgedOf(nodes.map((facts) => judgedNode(entry, facts)).sort(byName)) };
 });
-const lastSeen = onceFor((_: MeshEntry) => new Map<NodeName, ShownFacts>());
 const judgedNode = onceForBoth(admitNode);
 
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {

@@ -1,14 +1,14 @@
 import type { Cidr } from "./cidr.ts";
 import type { Helds } from "./holding.ts";
 import type { MeshEntry } from "./mesh.ts";
-import type { Judged, MeshNode, ShownFacts, SkippedNode } from "./node.ts";
+import type { Judged, MeshNode, NodeFacts, SkippedNode } from "./node.ts";
 import { routesOf } from "./peer.ts";
 import { hostsOf, podsOf } from "./routes.ts";
 import type { ClusterView } from "./world.ts";
 
 export interface FoldInput {
   readonly entry: MeshEntry;
-  readonly nodes: readonly ShownFacts[];
+  readonly nodes: readonly NodeFacts[];
   readonly admitted: readonly MeshNode[];
   readonly skipped: readonly SkippedNode[];
   /** Of those that are admitted. */
@@ -29,7 +29,7 @@ export interface Folded extends Judged {
 export function foldLocations({ entry, nodes, admitted, skipped, helds, silent }: FoldInput): Folded {
   if (!skipped.some(isAddressless)) return { admitted, skipped, unclear: [] };
   const factsOf = new Map(nodes.map((facts) => [facts.name, facts]));
-  const locationOf = ({ name }: { name: ShownFacts["name"] }): string => factsOf.get(name)?.location ?? "";
+  const locationOf = ({ name }: { name: NodeFacts["name"] }): string => factsOf.get(name)?.location ?? "";
   const leaders = Map.groupBy(admitted, locationOf);
   const there = new Map(admitted.map((leader, index) => [leader, routesOf(helds[index])]));
   const folded = new Map<string, Cidr[]>();
@@ -58,7 +58,7 @@ export function foldLocations({ entry, nodes, admitted, skipped, helds, silent }
 
 const isAddressless = ({ reason }: SkippedNode): boolean => reason === "NodeNoWireguardIP";
 
-function isFollower(node: SkippedNode, facts: ShownFacts | undefined): boolean {
+function isFollower(node: SkippedNode, facts: NodeFacts | undefined): boolean {
   return isAddressless(node) && facts?.granularity === "location";
 }
 

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import { aNode } from "../../test/support/build.ts";
-import { sameNodeFacts, sameToOthers } from "./node.ts";
+import { sameNodeRecord } from "./node.ts";
 
-it("that a node begins to beat is remembered, and no news to other clusters", () => {
-  const before = aNode(1, 0, { beats: false });
-  const after = { ...before, beats: true };
-  expect(sameNodeFacts(before, after)).toBe(false);
-  expect(sameToOthers(before, after)).toBe(true);
+it("that a node begins to beat, or has met somebody, is remembered", () => {
+  const before = { facts: aNode(1, 0), discovered: "", beats: false };
+  expect(sameNodeRecord(before, { ...before, facts: aNode(1, 0) })).toBe(true);
+  expect(sameNodeRecord(before, { ...before, beats: true })).toBe(false);
+  expect(sameNodeRecord(before, { ...before, discovered: "{}" })).toBe(false);
 });

@@ -16,8 +16,6 @@ export interface NodeFacts {
   readonly forceEndpoint: string;
   /** Where Kilo itself tells the node's neighbours to reach it. */
   readonly kiloEndpoint: string;
-  /** Kilo's `discovered-endpoints`: from where the node has met others. */
-  readonly discovered: string;
   /** Kilo's mode: `full`, `cross` or `location`. */
   readonly granularity: string;
   /** What Kilo takes for the node's location. */
@@ -25,14 +23,18 @@ export interface NodeFacts {
   /** Kilo's own keepalive on the node, and what we wrote there if it was us. */
   readonly keepalive: string;
   readonly keepaliveMark: string;
-  /** Kilo runs there: it rewrites its annotations twice a minute, so that silence means something. */
-  readonly beats: boolean;
   readonly externalIps: readonly string[];
   readonly internalIps: readonly string[];
 }
 
-/** What of it other clusters see: what it observed concerns its own alone, and whether it beats nobody until it is silent. */
-export type ShownFacts = Omit<NodeFacts, "discovered" | "beats">;
+/** A node as it is remembered: its facts, and what is no news to plans of other clusters. */
+export interface NodeRecord {
+  readonly facts: NodeFacts;
+  /** Kilo's `discovered-endpoints`: from where the node has met others. */
+  readonly discovered: string;
+  /** Kilo runs there: it rewrites its annotations twice a minute, so that silence means something. */
+  readonly beats: boolean;
+}
 
 /** A node that may be peered: everything parsed, nothing left to check. */
 export interface MeshNode {
@@ -79,12 +81,11 @@ export function judgedOf(nodes: readonly (MeshNode | SkippedNode)[]): Judged {
 }
 
 /** Kilo rewrites `last-seen` on every node twice a minute; equal facts are how that costs nothing. */
-export function sameNodeFacts(a: NodeFacts, b: NodeFacts): boolean {
-  return a.discovered === b.discovered && a.beats === b.beats && sameToOthers(a, b);
+export function sameNodeRecord(a: NodeRecord, b: NodeRecord): boolean {
+  return a.discovered === b.discovered && a.beats === b.beats && sameNodeFacts(a.facts, b.facts);
 }
 
-/** True when nothing changed that another cluster could see. */
-export function sameToOthers(a: ShownFacts, b: ShownFacts): boolean {
+export function sameNodeFacts(a: NodeFacts, b: NodeFacts): boolean {
   return (
     a.uid === b.uid &&
     a.wireguardIp === b.wireguardIp &&

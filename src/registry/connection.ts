@@ -1,9 +1,9 @@
-import { nodes, readNode } from "../api/kilo-node.ts";
+import { type NodeObject, nodes, readNode } from "../api/kilo-node.ts";
 import { objectOf, type PeerObject, type PeerRecord, peers, readPeer, samePeerRecord } from "../api/kilo-peer.ts";
 import { type Observed, parseDiscovered } from "../core/discovered.ts";
 import type { Endpoint } from "../core/endpoint.ts";
 import { type ConnectionId, type NodeName, nodeName, type PeerName } from "../core/ids.ts";
-import { type NodeFacts, sameNodeFacts, sameToOthers } from "../core/node.ts";
+import { type NodeRecord, sameNodeFacts, sameNodeRecord } from "../core/node.ts";
 import type { UnknownReason } from "../core/reasons.ts";
 import { rememberedEach } from "../core/remembered.ts";
 import type { ClusterView, Observation } from "../core/world.ts";
@@ -43,11 +43,12 @@ export class Connection {
   readonly #trust: string | undefined;
   readonly #clock: Clock;
   readonly #onChange: (change: ClusterChange) => void;
-  readonly #nodes: Informer<Parameters<typeof readNode>[0], NodeFacts>;
+  readonly #nodes: Informer<NodeObject, NodeRecord>;
   readonly #peers: Informer<PeerObject, PeerRecord>;
   readonly #departures = new Departures();
   readonly #stripped = new StrippedNodes();
   readonly #silent = new SilentNodes();
+  readonly #factsIn = rememberedEach(({ facts }: NodeRecord) => facts);
   readonly #heldIn = rememberedEach(({ held }: PeerRecord) => held);
   readonly #peerAges = new PeerAges();
   readonly #peerCounts = new PeerCounts();
@@ -71,7 +72,8 @@ export class Connection {
     this.#onChange = onChange;
     this.#log = log;
     const shared = { client, clock, log };
-    this.#nodes = new Informer({ ...shared, resource: nodes, decode: readNode, same: sameNodeFacts });
+    const decode = (node: NodeObject): NodeRecord => this.#withKnownFacts(readNode(node));
+    this.#nodes = new Informer({ ...shared, resource: nodes, decode, same: sameNodeRecord });
     this.#peers = new Informer({ ...shared, resource: peers, decode: readPeer, same: samePeerRecord });
     this.#nodes.onListed(() => this.#listed());
     this.#nodes.onChange((change) => this.#nodeChanged(change));
@@ -107,7 +109,7 @@ export class Connection {
   view(): ClusterView {
     this.#observedNow ??= new Map(this.#observed);
     return {
-      nodes: observation(this.#nodes.knowledge, this.#nodes.facts()),
+      nodes: observation(this.#nodes.knowledge, this.#factsIn(this.#nodes.facts())),
       peers: observation(this.#peers.knowledge, this.#heldIn(this.#peers.facts()), "PeerCRDMissing"),
       departures: this.#departures.current(this.#moment()),
       observed: this.#observedNow,
@@ -217,13 +219,19 @@ export class Connection {
     this.#onChange("node");
   }
 
-  #nodeChanged({ key, before, after, gone }: Change<NodeFacts>): void {
+  /** What a node says of others, or of its life, leaves its facts the same object: plans go on from them. */
+  #withKnownFacts(record: NodeRecord): NodeRecord {
+    const known = this.#nodes.get(record.facts.name)?.facts;
+    return known && sameNodeFacts(known, record.facts) ? { ...record, facts: known } : record;
+  }
+
+  #nodeChanged({ key, before, after, gone }: Change<NodeRecord>): void {
     const name: NodeName = nodeName(key);
     if (before?.discovered !== after?.discovered) this.#observe(name, after?.discovered ?? "");
-    this.#stripped.changed(name, after, this.#clock.now());
+    this.#stripped.changed(name, after?.facts, this.#clock.now());
     if (after) this.#departures.returned(name);
     else this.#departures.left(name, gone ?? "absent", this.#moment());
-    if (!before || !after || !sameToOthers(before, after)) this.#onChange("node");
+    if (before?.facts !== after?.facts) this.#onChange("node");
   }
 }
 

@@ -2,11 +2,15 @@ import { describe, expect, it } from "vitest";
 import { aNode } from "../../test/support/build.ts";
 import { SilentNodes, silentAfterMs } from "./silent-nodes.ts";
 
-const beating = aNode(1, 0, { beats: true });
-const quiet = aNode(1, 1, { beats: false });
+const beating = aNode(1, 0);
+const quiet = aNode(1, 1);
+const nodes = [
+  { facts: beating, discovered: "", beats: true },
+  { facts: quiet, discovered: "", beats: false },
+];
 
 function swept(silent: SilentNodes, nowMs: number): boolean {
-  return silent.sweep({ nodes: [beating, quiet], heardAtMs: () => 0, nowMs });
+  return silent.sweep({ nodes, heardAtMs: () => 0, nowMs });
 }
 
 describe("a node that falls silent", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type NodeObject, readNode } from "../../src/api/kilo-node.ts";
 import { admitNode } from "../../src/core/admit.ts";
-import { type NodeFacts, sameNodeFacts } from "../../src/core/node.ts";
+import { type NodeFacts, sameNodeRecord } from "../../src/core/node.ts";
 import { type SkipReason, skipReasons } from "../../src/core/reasons.ts";
 import { aKey, aMesh, aNode } from "../support/build.ts";
 
@@ -28,23 +28,23 @@ function aNodeObject(overrides: Partial<NodeObject> = {}, annotations: Record<st
 
 describe("what is read from a Node", () => {
   it("is no endpoint: neither its host name nor its internal address leads to it from outside", () => {
-    const facts = readNode(aNodeObject());
+    const { facts } = readNode(aNodeObject());
     expect([facts.externalIps, facts.internalIps]).toEqual([[], ["172.16.1.1"]]);
     const [entry] = aMesh(2).entries;
     expect(entry && admitNode(entry, facts)).toMatchObject({ kind: "skipped", reason: "NodeNoEndpoint" });
   });
 
   it("is neither key nor address where Kilo has not been yet", () => {
-    const facts = readNode({ metadata: { name: "n" } });
+    const { facts } = readNode({ metadata: { name: "n" } });
     expect([facts.key, facts.wireguardIp, facts.podCidrs]).toEqual(["", "", []]);
     const [entry] = aMesh(2).entries;
-    const keyless = { ...readNode(aNodeObject()), key: facts.key };
+    const keyless = { ...readNode(aNodeObject()).facts, key: facts.key };
     expect(entry && admitNode(entry, keyless)).toMatchObject({ kind: "skipped", reason: "NodeNoPublicKey" });
   });
 
   it("is the same when Kilo says again that the node lives", () => {
     const [before, after] = [readNode(aNodeObject()), readNode(aNodeObject({}, { "last-seen": "2" }))];
-    expect(sameNodeFacts(before, after)).toBe(true);
+    expect(sameNodeRecord(before, after)).toBe(true);
   });
 
   it.each<[string, NodeObject]>([
@@ -55,7 +55,7 @@ describe("what is read from a Node", () => {
     ["another key", aNodeObject({}, { key: aKey("other") })],
     ["an endpoint", aNodeObject({}, { "clustermesh-endpoint": "192.0.2.1:1" })],
   ])("is another with %s", (_, object) => {
-    expect(sameNodeFacts(readNode(aNodeObject()), readNode(object))).toBe(false);
+    expect(sameNodeRecord(readNode(aNodeObject()), readNode(object))).toBe(false);
   });
 });
 

@@ -80,7 +80,6 @@ const aForgery: fc.Arbitrary<NodeFacts> = fc
     clustermeshEndpoint: fc.oneof(fc.constant(""), endpoint),
     forceEndpoint: endpoint,
     kiloEndpoint: endpoint,
-    discovered: fc.constantFrom("", JSON.stringify({ [aKey("c2-n0")]: { IP: "192.0.2.66", Port: 1 } }), "{"),
     granularity: fc.constantFrom("full", "location", "cross", "?"),
     location: fc.constantFrom("", "here", "there"),
     externalIps: fc.array(address, { maxLength: 2 }),
