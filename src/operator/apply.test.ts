@@ -18,7 +18,11 @@ async function write(kind: KubeErrorKind) {
     if (tried++ > 0) throw aKubeError(kind, "create");
     return object;
   };
-  const connection = { client: { create }, learnPeer: () => undefined, relistPeers: () => undefined };
+  const connection = {
+    client: { create },
+    writePeer: (_: string, write: () => Promise<unknown>) => write(),
+    relistPeers: () => undefined,
+  };
   const options = { connection: connection as unknown as Connection, instance: "me", log: silentLogger };
   const refusals = await applyChanges(changes, options);
   return { tried, refusals };

@@ -2,6 +2,7 @@ import { type PeerObject, peers, renderKept, renderPeer } from "../api/kilo-peer
 import type { PeerChange } from "../core/diff.ts";
 import type { HeldPeer } from "../core/peer.ts";
 import type { Refusal } from "../core/status.ts";
+import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/errors.ts";
 import type { Connection } from "../registry/connection.ts";
 import { mapLimited } from "../runtime/limit.ts";
@@ -68,17 +69,20 @@ async function attempt(change: PeerChange, { connection, instance, log }: ApplyO
 }
 
 async function write(change: PeerChange, connection: Connection, instance: string): Promise<string | undefined> {
+  const { client } = connection;
   if (change.action === "create") {
-    connection.learnPeer(await connection.client.create(peers, renderPeer(change.peer, instance), call));
+    const { peer } = change;
+    await connection.writePeer(peer.name, () => client.create(peers, renderPeer(peer, instance), call));
     return undefined;
   }
-  const judged = judgedObject(connection, change.held);
+  const { held } = change;
+  const judged = judgedObject(connection, held);
   if (!judged) return "changed meanwhile";
-  if (change.action === "delete") await remove(connection, change.held);
+  if (change.action === "delete") await connection.deletePeer(held.name, () => remove(client, held));
   else {
     const object =
       change.action === "shrink" ? renderKept(judged, change.routes) : renderPeer(change.peer, instance, judged);
-    connection.learnPeer(await connection.client.replace(peers, object, call));
+    await connection.writePeer(held.name, () => client.replace(peers, object, call));
   }
   return undefined;
 }
@@ -89,11 +93,10 @@ function judgedObject(connection: Connection, { name, uid, resourceVersion }: He
   return object?.metadata.uid === uid && object.metadata.resourceVersion === resourceVersion ? object : undefined;
 }
 
-async function remove(connection: Connection, { name, uid, resourceVersion }: HeldPeer): Promise<void> {
+async function remove(client: KubeClient, { name, uid, resourceVersion }: HeldPeer): Promise<void> {
   try {
-    await connection.client.delete(peers, { name }, { ...call, uid, resourceVersion });
+    await client.delete(peers, { name }, { ...call, uid, resourceVersion });
   } catch (error) {
     if (!isKubeError(error, "not-found")) throw error;
   }
-  connection.learnPeerDeleted({ name });
 }

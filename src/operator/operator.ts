@@ -34,7 +34,7 @@ import { clusterNames, counting, type OperatorMetrics } from "./operator-metrics
 import type { OperatorState } from "./operator-state.ts";
 import { patchMesh } from "./patch-mesh.ts";
 import { Reactions } from "./reactions.ts";
-import { syncTarget } from "./sync-target.ts";
+import { digestMs, syncTarget } from "./sync-target.ts";
 import { type TendPorts, tendMesh } from "./tend-mesh.ts";
 
 /** What the operator needs from outside. */
@@ -266,16 +266,20 @@ export class Operator {
     else if (after) this.#statuses.add(key as MeshId);
   }
 
-  /** The one place where a change in one cluster becomes work for others. */
+  /** The one place where a change in one cluster becomes work. */
   #clusterChanged(id: ConnectionId, change: ClusterChange): void {
-    const isForOthers = change === "node" || change === "knowledge";
-    for (const target of isForOthers ? affectedTargets(this.#memory.topology?.meshes ?? [], id) : []) {
+    if (change === "node" || change === "knowledge") this.#wakeOthers(id, change);
+    if (change !== "node") this.#targets.addAfter(id, change === "written" ? digestMs : coalesceMs);
+    if (change !== "knowledge") return;
+    this.#wakeMeshesOf(id);
+    if (this.#memory.rotations.isWaiting) this.#connects.add("clusters");
+  }
+
+  #wakeOthers(id: ConnectionId, change: "node" | "knowledge"): void {
+    for (const target of affectedTargets(this.#memory.topology?.meshes ?? [], id)) {
       if (change === "node") this.#reactions.changed(target);
       this.#targets.add(target);
     }
-    if (change !== "node") this.#targets.add(id);
-    if (isForOthers) this.#nodes.add(id);
-    if (change === "knowledge") this.#wakeMeshesOf(id);
-    if (change === "knowledge" && this.#memory.rotations.isWaiting) this.#connects.add("clusters");
+    this.#nodes.add(id);
   }
 }

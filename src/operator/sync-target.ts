@@ -29,8 +29,11 @@ export interface SyncPorts {
 }
 
 const lookAgainMs = 30_000;
-/** Two device resets within milliseconds can cost a session seconds; Kilo gets this long to digest a phase. */
-const betweenPhasesMs = 200;
+/**
+ * Two device resets within milliseconds can cost a session seconds; Kilo gets this long to digest what we wrote before we
+ * look at it again.
+ */
+export const digestMs = 200;
 
 /**
  * Brings one target a phase nearer to what the plan says. Everything up to the first write happens in one tick, and
@@ -72,7 +75,7 @@ function isLedgered({ meshes }: World, target: ConnectionId, change: PeerChange)
 function outcomeOf({ kept, afterMs }: KnownPlan, refusals: readonly Refusal[], pending: number): Outcome {
   const [first] = refusals;
   if (first) return failed(new Error(`${refusals.length} writes refused, first: ${first.text}`));
-  if (pending > 0) return waiting("next phase", betweenPhasesMs);
+  if (pending > 0) return waiting("next phase", digestMs);
   if (kept.length === 0) return afterMs === undefined ? done : waiting("endpoint on its way", afterMs);
   const waitsMs = [...kept.map((peer) => peer.afterMs ?? lookAgainMs), afterMs ?? Number.POSITIVE_INFINITY];
   return waiting("withdrawal held", Math.min(...waitsMs));

@@ -3,7 +3,9 @@ import { aKey, conn } from "../../test/support/build.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { aList, modified, ScriptedClient, ScriptedStream } from "../../test/support/scripted-client.ts";
 import { type NodeObject, nodes } from "../api/kilo-node.ts";
+import type { PeerObject } from "../api/kilo-peer.ts";
 import { nodeAnnotations } from "../api/names.ts";
+import type { PeerName } from "../core/ids.ts";
 import type { KubeClient, WatchOptions } from "../kube/client.ts";
 import type { KubeObject } from "../kube/object.ts";
 import type { Resource } from "../kube/resource.ts";
@@ -26,11 +28,12 @@ afterEach(async () => {
 
 /** A cluster of one node, of which the test tells what is heard. */
 async function aConnection() {
-  const [clock, stream, script] = [new FakeClock(), new ScriptedStream(), new ScriptedClient()];
+  const [clock, script] = [new FakeClock(), new ScriptedClient()];
+  const streams = { nodes: new ScriptedStream(), peers: new ScriptedStream() };
   const list = async ({ plural }: Resource<KubeObject>) =>
     plural === nodes.plural ? aList(10, aNodeAt(10)) : aList(10);
   const watch = async ({ plural }: Resource<KubeObject>, { signal }: WatchOptions) =>
-    (plural === nodes.plural ? stream : new ScriptedStream()).open(signal);
+    streams[plural as keyof typeof streams].open(signal);
   const client = Object.assign(script, { list, watch }) as unknown as KubeClient;
   const changes: ClusterChange[] = [];
   const outside = { client, clock, log: silentLogger, onChange: (change: ClusterChange) => void changes.push(change) };
@@ -42,9 +45,9 @@ async function aConnection() {
   opened.push(connection);
   connection.start();
   await clock.settle();
-  const hear = async (node: NodeObject): Promise<readonly ClusterChange[]> => {
+  const hear = async (what: keyof typeof streams, object: KubeObject): Promise<readonly ClusterChange[]> => {
     changes.length = 0;
-    stream.send(modified(node));
+    streams[what].send(modified(object));
     await clock.settle();
     return [...changes];
   };
@@ -52,7 +55,7 @@ async function aConnection() {
     const { nodes: seen } = connection.view();
     return seen.state === "known" ? seen.items : undefined;
   };
-  return { hear, listed };
+  return { connection, changes, hear, listed };
 }
 
 describe("what a node says", () => {
@@ -60,8 +63,8 @@ describe("what a node says", () => {
     const { hear, listed } = await aConnection();
     const before = listed();
     expect(before).toMatchObject([{ name: "n", key: "k" }]);
-    expect(await hear(aNodeAt(11, { [nodeAnnotations.lastSeen]: "1" }))).toEqual([]);
-    expect(await hear(aNodeAt(12, { [nodeAnnotations.lastSeen]: "2" }))).toEqual([]);
+    expect(await hear("nodes", aNodeAt(11, { [nodeAnnotations.lastSeen]: "1" }))).toEqual([]);
+    expect(await hear("nodes", aNodeAt(12, { [nodeAnnotations.lastSeen]: "2" }))).toEqual([]);
     expect(listed()).toBe(before);
   });
 
@@ -69,15 +72,57 @@ describe("what a node says", () => {
     const { hear, listed } = await aConnection();
     const before = listed();
     const met = JSON.stringify({ [aKey("c2-n0")]: { IP: "192.0.2.1", Port: 1 } });
-    expect(await hear(aNodeAt(11, { [nodeAnnotations.discovered]: met }))).toEqual(["observed"]);
+    expect(await hear("nodes", aNodeAt(11, { [nodeAnnotations.discovered]: met }))).toEqual(["observed"]);
     expect(listed()).toBe(before);
   });
 
   it("of itself is news of a node, in a new list", async () => {
     const { hear, listed } = await aConnection();
     const before = listed();
-    expect(await hear(aNodeAt(11, { [nodeAnnotations.wireguardIp]: "10.4.0.1/16" }))).toEqual(["node"]);
+    expect(await hear("nodes", aNodeAt(11, { [nodeAnnotations.wireguardIp]: "10.4.0.1/16" }))).toEqual(["node"]);
     expect(listed()).not.toBe(before);
     expect(listed()).toMatchObject([{ name: "n", key: "k", wireguardIp: "10.4.0.1/16" }]);
+  });
+});
+
+describe("a Peer that we write", () => {
+  const name = "p" as PeerName;
+  const aPeerAt = (version: number): PeerObject => ({
+    apiVersion: "kilo.squat.ai/v1alpha1",
+    kind: "Peer",
+    metadata: { name, uid: "u", resourceVersion: String(version) },
+    spec: { publicKey: aKey("p"), allowedIPs: [`10.0.0.${version}/32`] },
+  });
+
+  it("is told as written, whether the answer is faster or the watch", async () => {
+    const { connection, changes, hear } = await aConnection();
+    changes.length = 0;
+    await connection.writePeer(name, async () => aPeerAt(11));
+    expect(changes).toEqual(["written"]);
+    expect(await hear("peers", aPeerAt(11))).toEqual([]);
+    const told: ClusterChange[] = [];
+    await connection.writePeer(name, async () => {
+      told.push(...(await hear("peers", aPeerAt(12))));
+      return aPeerAt(12);
+    });
+    expect(told).toEqual(["written"]);
+  });
+
+  it("is told as any other when somebody writes it later, or when our write was refused", async () => {
+    const { connection, hear } = await aConnection();
+    await connection.writePeer(name, async () => aPeerAt(11));
+    expect(await hear("peers", aPeerAt(12))).toEqual(["peer"]);
+    const refused = connection.writePeer(name, () => Promise.reject(new Error("refused")));
+    await expect(refused).rejects.toThrow("refused");
+    expect(await hear("peers", aPeerAt(13))).toEqual(["peer"]);
+  });
+
+  it("and that goes is told as written too", async () => {
+    const { connection, changes } = await aConnection();
+    await connection.writePeer(name, async () => aPeerAt(11));
+    changes.length = 0;
+    await connection.deletePeer(name, async () => undefined);
+    expect(changes).toEqual(["written"]);
+    expect(connection.peer(name)).toBeUndefined();
   });
 });

@@ -12,7 +12,6 @@ import { type ConnectionConfig, trustOf } from "../kube/connection-config.ts";
 import { type CredentialExpiry, credentialExpiry } from "../kube/credential-expiry.ts";
 import { type Change, Informer } from "../kube/informer.ts";
 import type { Knowledge } from "../kube/knowledge.ts";
-import type { ObjectRef } from "../kube/object.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
 import { Departures, type Moment } from "./departures.ts";
@@ -21,8 +20,8 @@ import { SilentNodes, sweepEveryMs } from "./silent-nodes.ts";
 import { StrippedNodes } from "./stripped-nodes.ts";
 import { type ConnectionSummary, informerSummary, PeerCounts } from "./summary.ts";
 
-/** What happened in a cluster. */
-export type ClusterChange = "node" | "observed" | "peer" | "knowledge";
+/** What happened in a cluster; `written`: to a Peer that we are just writing. */
+export type ClusterChange = "node" | "observed" | "peer" | "written" | "knowledge";
 
 export interface ConnectionOptions {
   readonly id: ConnectionId;
@@ -50,6 +49,7 @@ export class Connection {
   readonly #silent = new SilentNodes();
   readonly #factsIn = rememberedEach(({ facts }: NodeRecord) => facts);
   readonly #heldIn = rememberedEach(({ held }: PeerRecord) => held);
+  readonly #beingWritten = new Set<PeerName>();
   readonly #peerAges = new PeerAges();
   readonly #peerCounts = new PeerCounts();
   readonly #credential: CredentialExpiry | undefined;
@@ -80,7 +80,7 @@ export class Connection {
     this.#peers.onChange(({ key, before, after }) => {
       this.#peerAges.changed(key as PeerName, after?.held, clock.now());
       this.#peerCounts.changed(before?.held, after?.held);
-      onChange("peer");
+      onChange(this.#beingWritten.has(key as PeerName) ? "written" : "peer");
     });
     for (const informer of [this.#nodes, this.#peers]) informer.onKnowledge(() => this.#knowledgeChanged());
   }
@@ -149,15 +149,33 @@ export class Connection {
     return record && objectOf(record);
   }
 
-  /** Takes the answer of our own write into the store, so that the next plan sees it. */
-  learnPeer(object: PeerObject): void {
+  /**
+   * Writes a Peer and takes the answer into the store, so that the next plan sees it. What the watch tells of that Peer
+   * meanwhile is taken for the same: it is often faster than the answer.
+   */
+  async writePeer(name: PeerName, write: () => Promise<PeerObject>): Promise<void> {
+    this.#beingWritten.add(name);
+    try {
+      this.#learn(await write());
+    } finally {
+      this.#beingWritten.delete(name);
+    }
+  }
+
+  async deletePeer(name: PeerName, remove: () => Promise<void>): Promise<void> {
+    this.#beingWritten.add(name);
+    try {
+      await remove();
+      this.#peers.learnDeleted({ name });
+    } finally {
+      this.#beingWritten.delete(name);
+    }
+  }
+
+  #learn(object: PeerObject): void {
     this.#peers.learn(object);
     const { held } = this.#peers.get(object.metadata.name) ?? readPeer(object);
     if (held.resourceVersion === object.metadata.resourceVersion) this.#peerAges.wrote(held, this.#clock.now());
-  }
-
-  learnPeerDeleted(ref: ObjectRef): void {
-    this.#peers.learnDeleted(ref);
   }
 
   /** Something is held until an absence is proven: lists once more when that can prove it. At most one is under way. */

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { nodes } from "../../src/api/kilo-node.ts";
 import { type PeerObject, renderPeer } from "../../src/api/kilo-peer.ts";
 import type { PeerChange } from "../../src/core/diff.ts";
+import type { PeerName } from "../../src/core/ids.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import type { KubeErrorKind } from "../../src/kube/errors.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
@@ -92,7 +93,9 @@ describe("a write that meets another writer", () => {
   it("is not begun on the word of an object that has changed since it was judged", async () => {
     const connection = await clusterThatSays("conflict");
     const changes = changesIn(connection);
-    connection.learnPeer({ ...stored(0), metadata: { ...stored(0).metadata, resourceVersion: "6" } });
+    const { metadata } = stored(0);
+    const changed = { ...stored(0), metadata: { ...metadata, resourceVersion: "6" } };
+    await connection.writePeer(metadata.name as PeerName, async () => changed);
     const [, refusal] = await applyChanges(changes, { connection, instance: "me", log: silentLogger });
     expect(refusal?.text).toBe("update my-mesh--c1--c1-n0: changed meanwhile");
   });
