@@ -35,11 +35,13 @@ export function settlePeers({ holding, kept, ...input }: PeersInput): SettledPee
   const { parts, refused } = settleRoutes(input);
   const { doubled } = holding.roster;
   const wanted = inOrder(parts.map(({ peers }) => peers));
-  if (doubled.size === 0 && stakes.every(({ isNamed }) => isNamed))
-    return { peers: wanted, unsettled: parts.flatMap(({ unsettled }) => unsettled).sort(byName), refused };
+  const unsettled = parts.flatMap((part) => part.unsettled).sort(byName);
+  if (doubled.size === 0 && stakes.every(({ isNamed }) => isNamed)) return { peers: wanted, unsettled, refused };
   const named = chooseNames({ wanted, holding, kept, digest: world.digest });
-  const marked = named.map((peer) => (doubled.has(peer.publicKey) ? { ...peer, touchPending: true } : peer));
-  return { peers: marked, unsettled: marked, refused };
+  const peers = named.map((peer) => (doubled.has(peer.publicKey) ? { ...peer, touchPending: true } : peer));
+  const isUnsettled = new Set(unsettled);
+  // One that got another name, or a mark, is another object.
+  return { peers, unsettled: peers.filter((peer, index) => peer !== wanted[index] || isUnsettled.has(peer)), refused };
 }
 
 type List = readonly Peer[];
