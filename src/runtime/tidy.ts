@@ -17,7 +17,7 @@ export interface TidyOptions {
 const lookEveryMs = 5000;
 /** Less of a processor than this is rest: what heartbeats cost. */
 const restingShare = 0.1;
-const grownBy = 1.15;
+const grownBy = 1.1;
 
 /**
  * Gives back what a burst of work took: a heap that had to grow stays so, if left alone. A process that has come to rest is
