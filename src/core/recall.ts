@@ -15,7 +15,7 @@ import { meetingsOf } from "./settle-routes.ts";
 import { mergeShared } from "./shares.ts";
 import { strangersIn } from "./silent-owners.ts";
 import type { Source } from "./source.ts";
-import { type ClaimSteps, claimSteps, claimStepsOf, stakeOf, wishOf } from "./stake.ts";
+import { type ClaimSteps, claimSteps, claimStepsOf, stakeOf, wantedOf } from "./stake.ts";
 
 /**
  * What the last plan of a target has worked out, step by step and source by source: the next one works out again only what
@@ -46,7 +46,7 @@ export class Recall {
 export type ShareSteps = ReturnType<typeof shareSteps>;
 
 function shareSteps(ofClaims: ClaimSteps) {
-  const ofStake = { ...ofClaims, wishEach: rememberedEach(wishOf) };
+  const ofStake = { ...ofClaims, wantedEach: rememberedEach(wantedOf) };
   const renderEach = rememberedEach(renderNode);
   return {
     fold: remembered(foldLocations),

@@ -62,13 +62,13 @@ function unbearableClaims({ world, target, stakes, others, recall }: RoutesInput
 }
 
 function partOf(stake: Stake, lost: ReadonlySet<Claim>, entangled: ReadonlySet<string>): Part {
-  const { candidates, wishes, claims } = stake;
+  const { candidates, wanted, claims } = stake;
   if (!claims.some((claim) => lost.has(claim) || entangled.has(claim.peer))) return stake;
   const peers = candidates.map((candidate, index): Peer => {
     const inPieces = entangled.has(candidate.publicKey);
-    const wish = wishes[index]?.claims ?? [];
-    if (!inPieces && !wish.some((claim) => lost.has(claim))) return wholePeer(candidate);
-    const routes = wish.filter((claim) => !lost.has(claim)).map(({ route }) => route);
+    const own = wanted[index]?.claims ?? [];
+    if (!inPieces && !own.some((claim) => lost.has(claim))) return wholePeer(candidate);
+    const routes = own.filter((claim) => !lost.has(claim)).map(({ route }) => route);
     return asPeer(candidate, { routes: inPieces ? routes : aggregate(routes), inPieces });
   });
   const routed = peers.filter(isRouted);

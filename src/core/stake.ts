@@ -13,7 +13,7 @@ import type { Candidate } from "./render.ts";
 export interface Stake extends Claimed {
   readonly candidates: readonly Candidate[];
   /** Of each of them. */
-  readonly wishes: readonly Wish[];
+  readonly wanted: readonly Wanted[];
   /** Where its tunnels end. */
   readonly endpoints: Ranges;
   /** The Peers if nobody objects. */
@@ -25,7 +25,7 @@ export interface Stake extends Claimed {
 }
 
 /** What is wanted of one Peer. */
-export interface Wish {
+export interface Wanted {
   readonly claims: readonly Claim[];
   /** The Peer if nobody objects. */
   readonly peer: Peer;
@@ -66,24 +66,24 @@ export function claimSteps(): ClaimSteps {
 export const claimStepsOf = onceFor((_: MeshEntry) => claimSteps());
 
 export interface StakeSteps extends ClaimSteps {
-  readonly wishEach: Each<Candidate, Wish, HeldPeer | undefined>;
+  readonly wantedEach: Each<Candidate, Wanted, HeldPeer | undefined>;
 }
 
-export function stakeOf({ candidates, helds }: Matched, { wishEach, claimed, tunnelEnds }: StakeSteps): Stake {
-  const wishes = wishEach(candidates, { others: helds });
-  const routed = wishes.filter(({ peer }) => isRouted(peer));
+export function stakeOf({ candidates, helds }: Matched, { wantedEach, claimed, tunnelEnds }: StakeSteps): Stake {
+  const wanted = wantedEach(candidates, { others: helds });
+  const routed = wanted.filter(({ peer }) => isRouted(peer));
   return {
     candidates,
-    wishes,
-    ...claimed({ claims: ([] as Claim[]).concat(...wishes.map(({ claims }) => claims)) }),
+    wanted,
+    ...claimed({ claims: ([] as Claim[]).concat(...wanted.map(({ claims }) => claims)) }),
     endpoints: tunnelEnds({ endpoints: candidates.map(({ endpoint }) => endpoint) }),
     peers: routed.map(({ peer }) => peer),
     unsettled: routed.filter(({ isThere }) => !isThere).map(({ peer }) => peer),
-    isNamed: wishes.every(({ isNamed }) => isNamed),
+    isNamed: wanted.every(({ isNamed }) => isNamed),
   };
 }
 
-export function wishOf(candidate: Candidate, held: HeldPeer | undefined): Wish {
+export function wantedOf(candidate: Candidate, held: HeldPeer | undefined): Wanted {
   const peer = wholePeer(candidate);
   return {
     claims: claimsOf(candidate, held),
