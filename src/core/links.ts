@@ -4,7 +4,7 @@ import type { Mesh, MeshEntry } from "./mesh.ts";
 import type { NodeFacts } from "./node.ts";
 import { onceFor, onceForBoth } from "./once-per.ts";
 import type { HeldPeer } from "./peer.ts";
-import { remembered } from "./remembered.ts";
+import { remembered, rememberedEach } from "./remembered.ts";
 import { clustersOf } from "./source.ts";
 import type { ClusterView, ConnectedMesh, World } from "./world.ts";
 
@@ -52,24 +52,11 @@ function presenceSteps(id: MeshId) {
 
 /** Most of what is written on Peers leaves their keys as they are; those that nobody wrote on are the same objects. */
 function heldKeys(id: MeshId): (peers: readonly HeldPeer[]) => ReadonlySet<string> {
-  let last: { readonly peers: readonly HeldPeer[]; readonly keys: ReadonlySet<string> } | undefined;
-  return (peers) => {
-    if (last?.peers === peers) return last.keys;
-    last = { peers, keys: last && sameKeys(id, last.peers, peers) ? last.keys : ownKeys(id, peers) };
-    return last.keys;
-  };
-}
-
-function sameKeys(id: MeshId, before: readonly HeldPeer[], now: readonly HeldPeer[]): boolean {
-  const isSame = (a: HeldPeer, b: HeldPeer | undefined): boolean =>
-    a === b || (a.publicKey === b?.publicKey && a.owners.includes(id) === b.owners.includes(id));
-  return before.length === now.length && before.every((peer, index) => isSame(peer, now[index]));
-}
-
-function ownKeys(id: MeshId, peers: readonly HeldPeer[]): ReadonlySet<string> {
-  const keys = new Set<string>();
-  for (const { owners, publicKey } of peers) if (owners.includes(id)) keys.add(publicKey);
-  return keys;
+  const keyEach = rememberedEach(({ owners, publicKey }: HeldPeer) => (owners.includes(id) ? publicKey : undefined));
+  const asSet = remembered(({ keys }: { readonly keys: readonly (string | undefined)[] }) => {
+    return new Set(keys.filter((key) => key !== undefined));
+  });
+  return (peers) => asSet({ keys: keyEach(peers) });
 }
 
 const metIn = ({ nodes, observed }: ClusterView): Pick<Presence, "met"> =>

@@ -55,7 +55,7 @@ export interface OperatorOptions extends OperatorPorts, MemoryOptions {
 }
 
 /** Changes of one target within this time become one burst: every burst makes Kilo replace all peers of a device. */
-const coalesceMs = 2;
+const coalesceMs = 5;
 const writeBackoff = { firstMs: 200, maxMs: 60_000 };
 
 /** The composition root: four controllers, and which of them each change wakes. */
