@@ -35,7 +35,7 @@ function program(): Command {
     .description("many clusters at once: list and watch the Nodes and Peers of each")
     .option("--clusters <n>", "how many", atLeastOne, 100)
     .option("--nodes <n>", "Nodes in each, and as many Peers", atLeastOne, 100);
-  bench<OperatorOptions>("operator", operated, { stopMs: operatorStopMs })
+  bench<OperatorOptions>("operator", operated, { stopMs: operatorStopMs, rounds: 9 })
     .description("the shipped operator on whole meshes: start, changes, heartbeats, joins, leaves, memory")
     .addOption(new Option("--on <places...>", "where").choices(places).default(places))
     .option("--nodes <n>", "in each cluster", atLeastOne, 100)

@@ -5,6 +5,7 @@ import type { Child, Children } from "./children.ts";
 import { type Arena, embeddedArena, realArena } from "./operator-arena.ts";
 import { growthFigures, type Place, type RunFigures, runFigures } from "./operator-figures.ts";
 import { furnish } from "./operator-mesh.ts";
+import { median } from "./operator-percentile.ts";
 import { beat, measureChanges, measureJoins, measureLeaves, measureRenumbering } from "./operator-phases.ts";
 import type { OperatorProcess } from "./operator-process.ts";
 import type { OperatorSection } from "./operator-report.ts";
@@ -165,13 +166,18 @@ async function measureGrowth(nodes: number, children: Children): Promise<Measure
 }
 
 const restMs = 30_000;
+const rests = 3;
 
+/** The median of some processes: what malloc gives back differs from one to the next by a few MB. */
 async function restingRss(bench: Bench): Promise<number> {
-  const { operator } = await startConverged(bench);
-  await delay(restMs);
-  const rss = operator.rssMib();
-  await operator.stop();
-  return rss;
+  const rss: number[] = [];
+  for (let round = 1; round <= rests; round++) {
+    const { operator } = await startConverged(bench);
+    await delay(restMs);
+    rss.push(operator.rssMib());
+    await operator.stop();
+  }
+  return median(rss);
 }
 
 /** The build says on standard output what it has built, and that belongs to the report. */

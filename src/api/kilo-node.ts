@@ -17,11 +17,11 @@ export function readNode(node: NodeObject): NodeRecord {
   const { labels, annotations: said = {} } = node.metadata;
   const say = (name: string): string => said[name] ?? "";
   const facts = {
-    name: nodeName(node.metadata.name),
+    name: nodeName(oneCopy(node.metadata.name)),
     uid: node.metadata.uid ?? "",
-    podCidrs: node.spec?.podCIDRs ?? [],
+    podCidrs: (node.spec?.podCIDRs ?? []).map(oneCopy),
     wireguardIp: say(nodeAnnotations.wireguardIp),
-    key: say(nodeAnnotations.key),
+    key: oneCopy(say(nodeAnnotations.key)),
     clustermeshEndpoint: say(nodeAnnotations.clustermeshEndpoint),
     forceEndpoint: say(nodeAnnotations.forceEndpoint),
     kiloEndpoint: say(nodeAnnotations.kiloEndpoint),

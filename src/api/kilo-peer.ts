@@ -52,21 +52,21 @@ function readHeld({ metadata, spec }: PeerObject): HeldPeer {
   const label = (name: string): string => oneCopy(metadata.labels?.[name] ?? "");
   const note = (name: string): string => metadata.annotations?.[name] ?? "";
   return {
-    name: metadata.name as PeerName,
+    name: oneCopy(metadata.name as PeerName),
     uid: metadata.uid ?? "",
     resourceVersion: metadata.resourceVersion ?? "",
     instance: label(labels.instance),
     mesh: label(labels.mesh),
     source: clusterName(label(labels.source)),
-    node: nodeName(note(annotations.node)),
+    node: nodeName(oneCopy(note(annotations.node))),
     owners: ownersIn(note(annotations.owners)),
     offered: note(annotations.adopt) === "true",
     touchPending: note(annotations.touchPending) !== "",
     declared: note(annotations.declared),
     move: note(annotations.move),
-    publicKey: spec.publicKey,
+    publicKey: oneCopy(spec.publicKey),
     endpoint: readEndpoint(spec.endpoint),
-    allowedIps: spec.allowedIPs,
+    allowedIps: spec.allowedIPs.map(oneCopy),
     keepaliveSeconds: spec.persistentKeepalive ?? 0,
   };
 }
@@ -166,7 +166,7 @@ function readEndpoint(endpoint: PeerObject["spec"]["endpoint"]): Endpoint | unde
   if (!endpoint) return undefined;
   const { dns, ip } = endpoint.dnsOrIP;
   if (dns) return { host: { dns }, port: endpoint.port };
-  return ip ? { host: { ip }, port: endpoint.port } : undefined;
+  return ip ? { host: { ip: oneCopy(ip) }, port: endpoint.port } : undefined;
 }
 
 function renderEndpoint(endpoint: Endpoint): NonNullable<PeerObject["spec"]["endpoint"]> {

@@ -50,5 +50,14 @@ export function onceForText<Value extends object | string>(make: (text: string) 
   };
 }
 
-/** One copy of a text that thousands repeat. */
-export const oneCopy = onceForText((text) => text);
+const asName: Record<string, true> = Object.create(null);
+
+/**
+ * The text itself. What many objects repeat is kept in memory once from now on: V8 has one copy of whatever was the name
+ * of a property, for as long as somebody holds it.
+ */
+export function oneCopy<Text extends string>(text: Text): Text {
+  asName[text] = true;
+  delete asName[text];
+  return text;
+}

@@ -1,9 +1,9 @@
 import type { PeerChange } from "../core/diff.ts";
-import { sameEndpoint } from "../core/endpoint.ts";
+import { endpointText } from "../core/endpoint.ts";
 import type { ConnectionId, PeerName } from "../core/ids.ts";
 import type { Peer } from "../core/peer.ts";
 import type { Refusal } from "../core/status.ts";
-import { sameTexts } from "../core/texts.ts";
+import { fingerprint } from "../core/texts.ts";
 import type { Clock } from "../runtime/clock.ts";
 
 const undoneTimes = 3;
@@ -11,7 +11,8 @@ const withinMs = 600_000;
 const backOffMs = 300_000;
 
 interface Written {
-  readonly wish: Peer;
+  /** What was wished for, as a number: thousands of Peers that nobody undoes are remembered too. */
+  readonly wish: number;
   readonly atMs: readonly number[];
 }
 
@@ -37,7 +38,8 @@ export class Contest {
     const free = changes.filter((change) => !contested.includes(change));
     const refusals = await write(free);
     const refused = new Set(refusals.map(({ peer }) => peer));
-    for (const change of free.filter(isWishing)) if (!refused.has(change.peer.name)) this.#note(target, change);
+    const justNow = [this.#clock.now()];
+    for (const { peer } of free.filter(isWishing)) if (!refused.has(peer.name)) this.#note(target, peer, justNow);
     this.#forgetOld();
     return [...refusals, ...contested.map(refusalOf)];
   }
@@ -45,17 +47,18 @@ export class Contest {
   #isContested(target: ConnectionId, change: PeerChange): boolean {
     if (!isWishing(change)) return false;
     const written = this.#written.get(target)?.get(change.peer.name);
-    if (!written || !sameWish(written.wish, change.peer)) return false;
+    if (!written || written.wish !== wishOf(change.peer)) return false;
     const lately = this.#lately(written.atMs);
     return lately.length >= undoneTimes && this.#clock.now() - (lately.at(-1) ?? 0) < backOffMs;
   }
 
-  #note(target: ConnectionId, { peer: wish }: Wishing): void {
+  #note(target: ConnectionId, peer: Peer, justNow: readonly number[]): void {
     const known = this.#written.get(target) ?? new Map<PeerName, Written>();
-    const before = known.get(wish.name);
-    const lately = before && sameWish(before.wish, wish) ? this.#lately(before.atMs) : [];
-    known.delete(wish.name);
-    known.set(wish.name, { wish, atMs: [...lately, this.#clock.now()] });
+    const before = known.get(peer.name);
+    const wish = wishOf(peer);
+    const lately = before?.wish === wish ? this.#lately(before.atMs) : [];
+    known.delete(peer.name);
+    known.set(peer.name, { wish, atMs: lately.length > 0 ? [...lately, ...justNow] : justNow });
     this.#written.set(target, known);
   }
 
@@ -77,15 +80,9 @@ export class Contest {
 
 const isWishing = (change: PeerChange): change is Wishing => "peer" in change;
 
-function sameWish(a: Peer, b: Peer): boolean {
-  const texts = ({ routes }: Peer): string[] => routes.map(({ text }) => text);
-  return (
-    a.publicKey === b.publicKey &&
-    sameEndpoint(a.endpoint, b.endpoint) &&
-    a.keepaliveSeconds === b.keepaliveSeconds &&
-    sameTexts(texts(a), texts(b)) &&
-    sameTexts(a.owners, b.owners)
-  );
+function wishOf({ publicKey, endpoint, keepaliveSeconds, routes, owners }: Peer): number {
+  const networks = routes.map(({ text }) => text);
+  return fingerprint([publicKey, endpointText(endpoint), keepaliveSeconds, ...networks, ...owners].join(" "));
 }
 
 function refusalOf(change: PeerChange): Refusal {

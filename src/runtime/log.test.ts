@@ -19,6 +19,15 @@ test("every line is JSON with its time, its fields and what its logger adds", ()
   expect(rest).toEqual([]);
 });
 
+test("the time of a line is that of its writing, in this second and in the next", () => {
+  const startedMs = Date.now();
+  const lines = linesOf('log.info("now"); setTimeout(() => log.info("later"), 1050);');
+  const [now = 0, later = 0] = lines.map(({ time }) => Date.parse(String(time)));
+  expect(now).toBeGreaterThanOrEqual(startedMs);
+  expect(later - now).toBeGreaterThanOrEqual(1000);
+  expect(later).toBeLessThanOrEqual(Date.now());
+});
+
 test("no line is lost, however many there are in one turn, and none is late", () => {
   const lines = linesOf(
     'for (let n = 0; n < 2000; n++) log.info("many", { n }); setImmediate(() => process.stderr.write(`{"n":"end"}\\n`));',

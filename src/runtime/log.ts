@@ -14,8 +14,20 @@ export interface Logger {
 
 /** JSON lines on standard error. */
 export function jsonLogger(level: Level = "info"): Logger {
-  const root = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, standardError());
+  const root = pino({ level, base: null, timestamp: timestamps() }, standardError());
   return wrap(root);
+}
+
+/** The time of a line as a field. Only its milliseconds are made for every line: the rest costs as much as the line. */
+function timestamps(): () => string {
+  let [second, text] = [Number.NaN, ""];
+  return () => {
+    const nowMs = Date.now();
+    const ms = nowMs % 1000;
+    if (nowMs - ms !== second) text = `,"time":"${new Date(nowMs - ms).toISOString().slice(0, -4)}`;
+    second = nowMs - ms;
+    return `${text}${String(ms).padStart(3, "0")}Z"`;
+  };
 }
 
 const mostGathered = 100;
