@@ -1,5 +1,5 @@
 import { expect, it, vi } from "vitest";
-import { onceFor, onceForBoth, onceForText, oncePer } from "./once-per.ts";
+import { onceFor, onceForBoth, onceForText, oncePer, oneCopy } from "./once-per.ts";
 
 it("a key is asked once, also when the answer is nothing", () => {
   const make = vi.fn(() => undefined);
@@ -30,4 +30,8 @@ it("texts share what follows from them, and thousands of different ones are not 
   for (let n = 0; n < 1000; n++) answer(String(n));
   answer("a");
   expect(make.mock.calls.filter(([text]) => text === "a")).toHaveLength(2);
+});
+
+it("one copy of a text is the text, whatever it says", () => {
+  for (const text of ["", "a", "__proto__", "constructor", "0", "ä".repeat(1000)]) expect(oneCopy(text)).toBe(text);
 });

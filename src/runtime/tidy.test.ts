@@ -32,6 +32,11 @@ test("a heap that grew is tidied when the process has come to rest, and not befo
   expect(await tidiedAt(looks)).toEqual([3]);
 });
 
+test("after a burst it is tidied once more, and then left alone", async () => {
+  const looks = [40, 10, 10].map((heap) => ({ busyMs: 50, heap }));
+  expect(await tidiedAt(looks)).toEqual([1, 2]);
+});
+
 test("one that is tidy is left alone until it has grown again", async () => {
   const looks = [10, 10, 11, 12, 11].map((heap) => ({ busyMs: 50, heap }));
   expect(await tidiedAt(looks)).toEqual([1, 4]);

@@ -18,23 +18,28 @@ const lookEveryMs = 5000;
 /** Less of a processor than this is rest: what heartbeats cost. */
 const restingShare = 0.1;
 const grownBy = 1.1;
+/** Of a heap that was so much larger than what is left of it, a second collection finds what the first has let go of. */
+const burstBy = 1.5;
 
 /**
  * Gives back what a burst of work took: a heap that had to grow stays so, if left alone. A process that has come to rest is
- * stopped for some 60 ms, and only when its heap has grown since the last time. Ends with the signal.
+ * stopped for some 60 ms, and only when its heap has grown since the last time; after a big burst, twice. Ends with the
+ * signal.
  */
 export async function tidyAtRest(options: TidyOptions, signal: AbortSignal): Promise<void> {
   const { clock, collect = collector(), usage = usageNow } = options;
   if (!collect) return;
   let tidyBytes = 0;
+  let isBurst = false;
   for (let before = usage(); ; ) {
     await clock.sleep(lookEveryMs, signal).catch(() => undefined);
     if (signal.aborted) return;
     const now = usage();
     const isResting = now.cpuMs - before.cpuMs < restingShare * lookEveryMs;
-    if (isResting && now.heapBytes > tidyBytes * grownBy) {
+    if (isResting && (isBurst || now.heapBytes > tidyBytes * grownBy)) {
       collect();
       tidyBytes = usage().heapBytes;
+      isBurst = now.heapBytes > tidyBytes * burstBy;
     }
     before = usage();
   }
