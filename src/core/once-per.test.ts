@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { expect, it, vi } from "vitest";
 import { onceFor, onceForBoth, onceForText, oncePer, oneCopy } from "./once-per.ts";
 
@@ -34,4 +35,22 @@ it("texts share what follows from them, and thousands of different ones are not 
 
 it("one copy of a text is the text, whatever it says", () => {
   for (const text of ["", "a", "__proto__", "constructor", "0", "ä".repeat(1000)]) expect(oneCopy(text)).toBe(text);
+});
+
+it("what ten repeat takes the memory of one, and none when nobody holds it", () => {
+  const file = new URL("./once-per.ts", import.meta.url).href;
+  const program = `
+    import { oneCopy } from ${JSON.stringify(file)};
+    const used = () => (gc(), process.memoryUsage().heapUsed);
+    const before = used();
+    let held = Array.from({ length: 10_000 }, (_, n) => oneCopy(JSON.parse(JSON.stringify("x".repeat(1000) + (n % 1000)))));
+    const holding = used() - before;
+    held = undefined;
+    console.log(JSON.stringify({ holding, after: used() - before }));`;
+  const args = ["--expose-gc", "--input-type=module", "--eval", program];
+  const { stdout } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  const { holding, after } = JSON.parse(stdout) as { holding: number; after: number };
+  expect(holding).toBeGreaterThan(1e6);
+  expect(holding).toBeLessThan(3e6);
+  expect(after).toBeLessThan(0.5e6);
 });

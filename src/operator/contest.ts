@@ -52,6 +52,7 @@ export class Contest {
     return lately.length >= undoneTimes && this.#clock.now() - (lately.at(-1) ?? 0) < backOffMs;
   }
 
+  /** What was written together shares its time: for most Peers it stays the only one. */
   #note(target: ConnectionId, peer: Peer, justNow: readonly number[]): void {
     const known = this.#written.get(target) ?? new Map<PeerName, Written>();
     const before = known.get(peer.name);
