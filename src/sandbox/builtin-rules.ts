@@ -1,6 +1,7 @@
+import { sameJson } from "../api/same-json.ts";
 import { decodeEvent, validateCoreEvent } from "./event-validation.ts";
 import { type FieldProblem, forbiddenField, invalidValue, required } from "./field-problem.ts";
-import { isMap, type JsonMap, listOf, mapOf, sameJson, without } from "./json.ts";
+import { isMap, type JsonMap, listOf, mapOf, without } from "./json.ts";
 import { decodeLease, validateLease } from "./lease-validation.ts";
 import { validateNode, withBothPodNetworks } from "./node-validation.ts";
 import type { Rules } from "./served-resource.ts";

@@ -1,6 +1,7 @@
+import { sameJson } from "../api/same-json.ts";
 import { plainRules } from "./builtin-rules.ts";
 import { type FieldProblem, invalidValue, required } from "./field-problem.ts";
-import { isMap, type JsonMap, listOf, mapOf, sameJson } from "./json.ts";
+import { isMap, type JsonMap, listOf, mapOf } from "./json.ts";
 import { isJsonPath } from "./json-path.ts";
 import { timestamp } from "./prepare.ts";
 import { customColumns } from "./printer-columns.ts";

@@ -1,5 +1,6 @@
+import { sameJson } from "../api/same-json.ts";
 import { type FieldProblem, invalidValue, required } from "./field-problem.ts";
-import { isMap, mapOf, sameJson } from "./json.ts";
+import { isMap, mapOf } from "./json.ts";
 import { keyProblems } from "./metadata-validation.ts";
 import { requireMicroTime } from "./unreadable.ts";
 import type { WireObject } from "./wire-object.ts";

@@ -28,24 +28,6 @@ function copy(value: unknown): unknown {
   return result;
 }
 
-/** Equality of JSON values. The order of keys does not matter. */
-export function sameJson(left: unknown, right: unknown): boolean {
-  if (left === right) return true;
-  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
-  if (Array.isArray(left)) return Array.isArray(right) && sameList(left, right);
-  return !Array.isArray(right) && sameMap(left as JsonMap, right as JsonMap);
-}
-
-function sameList(left: readonly unknown[], right: readonly unknown[]): boolean {
-  return left.length === right.length && left.every((item, index) => sameJson(item, right[index]));
-}
-
-function sameMap(left: JsonMap, right: JsonMap): boolean {
-  const keys = Object.keys(left);
-  if (keys.length !== Object.keys(right).length) return false;
-  return keys.every((key) => Object.hasOwn(right, key) && sameJson(left[key], right[key]));
-}
-
 /** The value without its nulls at any depth, as a typed API server stores it; itself when it has none. */
 export function withoutNulls(value: unknown): unknown {
   if (!hasNulls(value)) return value;

@@ -1,5 +1,6 @@
+import { sameJson } from "../api/same-json.ts";
 import { type FieldProblem, forbiddenField, invalidValue, required } from "./field-problem.ts";
-import { sameJson } from "./json.ts";
+
 import type { WireMeta } from "./wire-object.ts";
 
 /** How the API checks the name of a kind of object. */

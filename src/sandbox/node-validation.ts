@@ -1,6 +1,7 @@
 import { BlockList, isIP } from "node:net";
+import { sameJson } from "../api/same-json.ts";
 import { type FieldProblem, forbiddenField, invalidValue } from "./field-problem.ts";
-import { listOf, mapOf, sameJson } from "./json.ts";
+import { listOf, mapOf } from "./json.ts";
 import type { WireObject } from "./wire-object.ts";
 
 /** A Node has its pod networks twice; a writer that knows only the older field sets both, and the list wins. */

@@ -1,10 +1,11 @@
+import { sameJson } from "../api/same-json.ts";
 import { keyOf, type ObjectRef } from "../kube/object.ts";
 import { apiVersionOf } from "../kube/resource.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { Collection } from "./collection.ts";
 import { isDefinition, servedBy } from "./crd.ts";
 import { isReleased, markedForDeletion } from "./deletion.ts";
-import { sameJson } from "./json.ts";
+
 import { checkPreconditions, checkUid, checkVersion, type Preconditions } from "./preconditions.ts";
 import { prepareCreate, prepareUpdate } from "./prepare.ts";
 import { type Random, randomSuffix, randomUid } from "./random.ts";

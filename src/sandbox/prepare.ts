@@ -1,6 +1,7 @@
+import { sameJson } from "../api/same-json.ts";
 import { apiVersionOf } from "../kube/resource.ts";
 import type { FieldProblem } from "./field-problem.ts";
-import { isMap, type JsonMap, sameJson, without, withoutNulls } from "./json.ts";
+import { isMap, type JsonMap, without, withoutNulls } from "./json.ts";
 import { validateMeta, validateMetaChange } from "./metadata-validation.ts";
 import { shape } from "./schema.ts";
 import { validate } from "./schema-validation.ts";

@@ -1,6 +1,7 @@
 import { isIPv4, isIPv6 } from "node:net";
+import { sameJson } from "../api/same-json.ts";
 import { duplicate, type FieldProblem, invalidValue, notSupported, required } from "./field-problem.ts";
-import { isMap, type JsonMap, sameJson } from "./json.ts";
+import { isMap, type JsonMap } from "./json.ts";
 import type { Schema } from "./schema.ts";
 
 /** Everything that is wrong with a value, in the words of the API. `path` is empty for the object itself. */

@@ -1,4 +1,5 @@
-import { isMap, type JsonMap, sameJson } from "./json.ts";
+import { sameJson } from "../api/same-json.ts";
+import { isMap, type JsonMap } from "./json.ts";
 
 /** Lists whose items are merged by a key. A field that appears with two keys lists both; the one present counts. */
 const mergeKeys: Readonly<Record<string, readonly string[]>> = {
