@@ -22,7 +22,7 @@ function takeover(fixture: string) {
     const nodes = load<{ items: NodeObject[] }>(`${fixture}-c${number}-nodes`).items.map(
       (node) => readNode(node).facts,
     );
-    return aView(nodes, { peers: known((peers[number - 1] ?? []).map((peer) => readPeer(peer).held)) });
+    return aView(nodes, { peers: known((peers[number - 1] ?? []).map((peer) => readPeer(peer))) });
   });
   const connections = new Map(
     [1, 2].map((number) => [clusterName(`c${number}`), { state: "connected", id: conn(number) }] as const),

@@ -22,9 +22,9 @@ export function readNode(node: NodeObject): NodeRecord {
     podCidrs: (node.spec?.podCIDRs ?? []).map(oneCopy),
     wireguardIp: say(nodeAnnotations.wireguardIp),
     key: oneCopy(say(nodeAnnotations.key)),
-    clustermeshEndpoint: say(nodeAnnotations.clustermeshEndpoint),
-    forceEndpoint: say(nodeAnnotations.forceEndpoint),
-    kiloEndpoint: say(nodeAnnotations.kiloEndpoint),
+    clustermeshEndpoint: oneCopy(say(nodeAnnotations.clustermeshEndpoint)),
+    forceEndpoint: oneCopy(say(nodeAnnotations.forceEndpoint)),
+    kiloEndpoint: oneCopy(say(nodeAnnotations.kiloEndpoint)),
     granularity: oneCopy(say(nodeAnnotations.granularity)),
     location: oneCopy(said[nodeAnnotations.location] ?? labels?.[regionLabel] ?? ""),
     keepalive: oneCopy(say(nodeAnnotations.keepalive)),
@@ -35,6 +35,10 @@ export function readNode(node: NodeObject): NodeRecord {
   return { facts, discovered: say(nodeAnnotations.discovered), beats: say(nodeAnnotations.lastSeen) !== "" };
 }
 
-function addressesOf(node: NodeObject, type: string): string[] {
-  return (node.status?.addresses ?? []).filter((entry) => entry.type === type).map(({ address }) => address);
+const none: readonly string[] = [];
+
+/** Most nodes have no external address, and share that they have none. */
+function addressesOf(node: NodeObject, type: string): readonly string[] {
+  const found = (node.status?.addresses ?? []).filter((entry) => entry.type === type).map(({ address }) => address);
+  return found.length > 0 ? found : none;
 }

@@ -27,25 +27,23 @@ export const peers: Resource<PeerObject> = { group, version, plural: "peers", ki
 
 const apiVersion = apiVersionOf(peers);
 
-/** A Peer of a target. Thousands stay in memory, so the object itself only where it says more than we have read. */
-export interface PeerRecord {
-  readonly held: HeldPeer;
-  readonly object?: PeerObject;
+/** The objects that say more than we have read of them: thousands of Peers stay in memory, and nearly all say no more. */
+const unread = new WeakMap<HeldPeer, PeerObject>();
+
+export function readPeer(object: PeerObject): HeldPeer {
+  const held = readHeld(object);
+  if (!saysNoMore(object, renderHeld(held))) unread.set(held, withoutServerFields(object));
+  return held;
 }
 
-export function readPeer(read: PeerObject): PeerRecord {
-  const held = readHeld(read);
-  return saysNoMore(read, renderHeld(held)) ? { held } : { held, object: withoutServerFields(read) };
-}
-
-/** What an update is made from: what we do not plan is carried over. */
-export function objectOf({ held, object }: PeerRecord): PeerObject {
-  return object ?? renderHeld(held);
+/** What an update of a Peer that was read is made from: what we do not plan is carried over. */
+export function objectOf(held: HeldPeer): PeerObject {
+  return unread.get(held) ?? renderHeld(held);
 }
 
 /** Any change of a Peer counts: an update must be made from the newest object. */
-export function samePeerRecord(a: PeerRecord, b: PeerRecord): boolean {
-  return a.held.resourceVersion === b.held.resourceVersion;
+export function sameVersion(a: HeldPeer, b: HeldPeer): boolean {
+  return a.resourceVersion === b.resourceVersion;
 }
 
 function readHeld({ metadata, spec }: PeerObject): HeldPeer {

@@ -1,4 +1,5 @@
 import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "./ip-text.ts";
+import { oneCopy } from "./once-per.ts";
 
 export type Family = 4 | 6;
 
@@ -115,8 +116,8 @@ function network(address: IpAddress, prefix: number): Cidr {
   return { family: 6, first, last, prefix, text: networkText(formatIpv6(first), prefix) };
 }
 
-/** Joined, not concatenated: V8 would keep the parts of each of thousands. */
-const networkText = (address: string, prefix: number): string => [address, prefix].join("/");
+/** Joined, not concatenated: V8 would keep the parts of each of thousands. Peers that hold the network repeat it. */
+const networkText = (address: string, prefix: number): string => oneCopy([address, prefix].join("/"));
 
 /** An address is of the kind that its family says. */
 function networkAt(family: Family, address: Address, prefix: number): Cidr {

@@ -1,5 +1,5 @@
 import { type Cidr, formatIp, hostRoute, type IpAddress, parseIp } from "./cidr.ts";
-import { onceFor } from "./once-per.ts";
+import { onceFor, oneCopy } from "./once-per.ts";
 
 /** Where a node's WireGuard answers. */
 export interface Endpoint {
@@ -19,7 +19,7 @@ export function parseEndpoint(text: string): Endpoint | undefined {
 }
 
 export function endpointAt(address: IpAddress, port: number): Endpoint {
-  return { host: { ip: formatIp(address) }, port };
+  return { host: { ip: oneCopy(formatIp(address)) }, port };
 }
 
 export function sameEndpoint(a: Endpoint | undefined, b: Endpoint | undefined): boolean {

@@ -1,11 +1,11 @@
 import { type CarrierInput, carrierOf, clusterWideOf } from "./carrier.ts";
 import { type Cidr, uniqueRoutes } from "./cidr.ts";
-import { type ConnectionId, peerName } from "./ids.ts";
+import { type ConnectionId, type MeshId, peerName } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import { declaredRanges, type MeshEntry, meshKeepaliveSeconds, rankOf } from "./mesh.ts";
 import { type MeshNode, ownRoutes } from "./node.ts";
 import type { Note } from "./notes.ts";
-import { onceFor, onceForBoth } from "./once-per.ts";
+import { onceFor, onceForBoth, oneCopy } from "./once-per.ts";
 import { type HeldPeer, type Peer, routesOf } from "./peer.ts";
 import { type Promised, trespasses } from "./promised.ts";
 import { type Each, rememberedEach } from "./remembered.ts";
@@ -69,6 +69,7 @@ export function renderNode(node: MeshNode, held: HeldPeer | undefined, around: N
   return routes === wish.routes ? wish : { ...wish, routes, withheld };
 }
 
+const ownersOf = onceFor(({ mesh }: ConnectedMesh): readonly MeshId[] => [mesh.id]);
 const wishesOf = onceFor((_: ConnectedMesh) => new WeakMap<MeshNode, Candidate>());
 
 /** What a mesh wants for a node wherever nobody objects: the same for all targets, and for all plans while it is so. */
@@ -80,7 +81,7 @@ function wishOf({ connected, connection, source, digest }: NodeSurroundings, nod
   const wish = {
     cluster: connection ?? ("" as ConnectionId),
     rank: rankOf(mesh),
-    name: peerName({ mesh: mesh.name, source, node: node.name }, digest),
+    name: oneCopy(peerName({ mesh: mesh.name, source, node: node.name }, digest)),
     publicKey: node.publicKey,
     endpoint: node.endpoint,
     roams: node.roams,
@@ -96,7 +97,7 @@ function wishOf({ connected, connection, source, digest }: NodeSurroundings, nod
     mesh: mesh.name,
     source,
     node: node.name,
-    owners: [mesh.id],
+    owners: ownersOf(connected),
   };
   wishes.set(node, wish);
   return wish;

@@ -96,10 +96,12 @@ export function wantedOf(candidate: Candidate, held: HeldPeer | undefined): Want
 /** A Peer without routes is none. */
 export const isRouted = ({ routes }: Peer): boolean => routes.length > 0;
 
-/** With all that it wants. */
-export const wholePeer = onceFor((candidate: Candidate) =>
-  asPeer(candidate, { routes: exactly(aggregate(candidate.routes)), inPieces: false }),
-);
+/** With all that it wants: nearly always the candidate itself. */
+export const wholePeer = onceFor((candidate: Candidate): Peer => {
+  const routes = aggregate(candidate.routes);
+  const isWhole = routes.length === candidate.routes.length;
+  return isWhole ? candidate : asPeer(candidate, { routes: exactly(routes), inPieces: false });
+});
 
 export function asPeer(candidate: Candidate, { routes, inPieces }: Pick<Peer, "routes" | "inPieces">): Peer {
   const { name, publicKey, endpoint, keepaliveSeconds, mesh, source, node, owners } = candidate;

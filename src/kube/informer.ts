@@ -269,7 +269,8 @@ export class Informer<T extends KubeObject, F> {
   /** An object that the decoder cannot read leaves the last fact in place. */
   #read(key: string, object: T, resourceVersion: string): StoreEntry<F> | undefined {
     const decoded = this.#decoder.decode(key, object) ?? this.#store.get(key);
-    return decoded && { fact: decoded.fact, resourceVersion, heardAt: this.#options.clock.now() };
+    // In whole milliseconds: a number with a fraction is an object of its own, for each of thousands.
+    return decoded && { fact: decoded.fact, resourceVersion, heardAt: Math.trunc(this.#options.clock.now()) };
   }
 
   #tell(change: StoreChange<F> | undefined, gone: "deleted" | "absent"): void {

@@ -1,9 +1,10 @@
 import { type NodeObject, nodes, readNode } from "../api/kilo-node.ts";
-import { objectOf, type PeerObject, type PeerRecord, peers, readPeer, samePeerRecord } from "../api/kilo-peer.ts";
+import { objectOf, type PeerObject, peers, readPeer, sameVersion } from "../api/kilo-peer.ts";
 import { type Observed, parseDiscovered } from "../core/discovered.ts";
 import type { Endpoint } from "../core/endpoint.ts";
 import { type ConnectionId, type NodeName, nodeName, type PeerName } from "../core/ids.ts";
 import { type NodeRecord, sameNodeFacts, sameNodeRecord } from "../core/node.ts";
+import type { HeldPeer } from "../core/peer.ts";
 import type { UnknownReason } from "../core/reasons.ts";
 import { rememberedEach } from "../core/remembered.ts";
 import type { ClusterView, Observation } from "../core/world.ts";
@@ -43,12 +44,11 @@ export class Connection {
   readonly #clock: Clock;
   readonly #onChange: (change: ClusterChange) => void;
   readonly #nodes: Informer<NodeObject, NodeRecord>;
-  readonly #peers: Informer<PeerObject, PeerRecord>;
+  readonly #peers: Informer<PeerObject, HeldPeer>;
   readonly #departures = new Departures();
   readonly #stripped = new StrippedNodes();
   readonly #silent = new SilentNodes();
   readonly #factsIn = rememberedEach(({ facts }: NodeRecord) => facts);
-  readonly #heldIn = rememberedEach(({ held }: PeerRecord) => held);
   readonly #beingWritten = new Set<PeerName>();
   readonly #peerAges = new PeerAges();
   readonly #peerCounts = new PeerCounts();
@@ -74,12 +74,12 @@ export class Connection {
     const shared = { client, clock, log };
     const decode = (node: NodeObject): NodeRecord => this.#withKnownFacts(readNode(node));
     this.#nodes = new Informer({ ...shared, resource: nodes, decode, same: sameNodeRecord });
-    this.#peers = new Informer({ ...shared, resource: peers, decode: readPeer, same: samePeerRecord });
+    this.#peers = new Informer({ ...shared, resource: peers, decode: readPeer, same: sameVersion });
     this.#nodes.onListed(() => this.#listed());
     this.#nodes.onChange((change) => this.#nodeChanged(change));
     this.#peers.onChange(({ key, before, after }) => {
-      this.#peerAges.changed(key as PeerName, after?.held, clock.now());
-      this.#peerCounts.changed(before?.held, after?.held);
+      this.#peerAges.changed(key as PeerName, after, clock.now());
+      this.#peerCounts.changed(before, after);
       onChange(this.#beingWritten.has(key as PeerName) ? "written" : "peer");
     });
     for (const informer of [this.#nodes, this.#peers]) informer.onKnowledge(() => this.#knowledgeChanged());
@@ -110,7 +110,7 @@ export class Connection {
     this.#observedNow ??= new Map(this.#observed);
     return {
       nodes: observation(this.#nodes.knowledge, this.#factsIn(this.#nodes.facts())),
-      peers: observation(this.#peers.knowledge, this.#heldIn(this.#peers.facts()), "PeerCRDMissing"),
+      peers: observation(this.#peers.knowledge, this.#peers.facts(), "PeerCRDMissing"),
       departures: this.#departures.current(this.#moment()),
       observed: this.#observedNow,
       moveAgesMs: this.#peerAges.moveAgesMs(this.#clock.now()),
@@ -145,8 +145,8 @@ export class Connection {
   }
 
   peer(name: string): PeerObject | undefined {
-    const record = this.#peers.get(name);
-    return record && objectOf(record);
+    const held = this.#peers.get(name);
+    return held && objectOf(held);
   }
 
   /**
@@ -174,7 +174,7 @@ export class Connection {
 
   #learn(object: PeerObject): void {
     this.#peers.learn(object);
-    const { held } = this.#peers.get(object.metadata.name) ?? readPeer(object);
+    const held = this.#peers.get(object.metadata.name) ?? readPeer(object);
     if (held.resourceVersion === object.metadata.resourceVersion) this.#peerAges.wrote(held, this.#clock.now());
   }
 

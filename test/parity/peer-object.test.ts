@@ -59,7 +59,7 @@ describe("a Peer", () => {
       presharedKey: "psk",
     };
     const stored = JSON.parse(JSON.stringify({ ...object, spec })) as PeerObject;
-    const { held } = readPeer(stored);
+    const held = readPeer(stored);
     expect(held).toMatchObject({ endpoint: { host: { dns: "gw.example.org" }, port: 51821 }, keepaliveSeconds: 25 });
     const views = [aView([aNode(1, 0)]), aView([aNode(2, 0)])];
     const [peer] = planOf(aWorld({ meshes: [aMesh(2)], views }), 2).peers;

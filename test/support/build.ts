@@ -125,5 +125,5 @@ export function planOf(world: World, cluster: number): KnownPlan {
 
 /** The Peer as the target holds it after it was written. */
 export function heldAs(peer: Peer, overrides: Partial<HeldPeer> = {}): HeldPeer {
-  return { ...readPeer(renderPeer(peer, "me")).held, ...overrides };
+  return { ...readPeer(renderPeer(peer, "me")), ...overrides };
 }
