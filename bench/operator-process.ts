@@ -32,7 +32,7 @@ export async function startOperatorProcess(arena: Arena): Promise<OperatorProces
     args: [
       ...shippedFlags(),
       ...(profile ? ["--cpu-prof", `--cpu-prof-dir=${profile}`] : []),
-      ...[bundle, "operator", "--leader-elect", `--namespace=${home}`, "--kubeconfig-allow=loopback"],
+      ...[bundle, "--leader-elect", `--namespace=${home}`, "--kubeconfig-allow=loopback"],
       ...[`--kubeconfig=${operatorKubeconfig(arena)}`, "--health-probe-bind-address=127.0.0.1:0"],
     ],
     env: shippedEnvironment(),

@@ -1,15 +1,17 @@
-// `npm run build`: the operator and the CLI as one file that needs nothing but Node, and the mesh node as a folder.
+// `npm run build`: the CLI and the operator of the image, each one file that needs nothing but Node, and the mesh node as a folder.
 import { chmodSync, rmSync, statSync } from "node:fs";
 import { build } from "esbuild";
 import { buildMeshNode } from "./build-mesh-node.ts";
 import { requireBuiltins } from "./require-builtins.ts";
 
-const outfile = "dist/kilo-clustermesh.mjs";
+const bundles = { "kilo-clustermesh": "src/bin/cli.ts", operator: "src/bin/operator.ts" };
+const outdir = "dist";
 
-rmSync("dist", { recursive: true, force: true });
+rmSync(outdir, { recursive: true, force: true });
 await build({
-  entryPoints: ["src/bin/cli.ts"],
-  outfile,
+  entryPoints: bundles,
+  outdir,
+  outExtension: { ".js": ".mjs" },
   bundle: true,
   platform: "node",
   format: "esm",
@@ -26,6 +28,7 @@ await build({
     js: '#!/usr/bin/env node\nimport { createRequire as makeRequire } from "node:module";\nconst require = makeRequire(import.meta.url);',
   },
 });
-chmodSync(outfile, 0o755);
-for (const file of [outfile, await buildMeshNode("dist/mesh-node")])
+const files = Object.keys(bundles).map((name) => `${outdir}/${name}.mjs`);
+for (const file of files) chmodSync(file, 0o755);
+for (const file of [...files, await buildMeshNode(`${outdir}/mesh-node`)])
   console.log(`${file} ${Math.round(statSync(file).size / 1024)} KiB`);

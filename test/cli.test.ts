@@ -7,12 +7,11 @@ import { program } from "../src/cli/main.ts";
 import { startSandbox } from "../src/sandbox/sandbox.ts";
 
 /** The CLI as a person runs it, without a terminal and outside a pod. */
-function run(...words: string[]): { code: number | null; stdout: string; stderr: string } {
+const run = (...words: string[]) => runFile("src/bin/cli.ts", ...words);
+
+function runFile(...words: string[]): { code: number | null; stdout: string; stderr: string } {
   const env = { PATH: process.env.PATH ?? "" };
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["src/bin/cli.ts", ...words], {
-    encoding: "utf8",
-    env,
-  });
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: "utf8", env });
   return { code: status, stdout, stderr };
 }
 
@@ -74,6 +73,15 @@ describe("the operator's help", () => {
     const operator = program().commands.find((command) => command.name() === "operator");
     const missing = operator?.options.filter(({ long }) => !stdout.includes(long ?? ""));
     expect(missing).toEqual([]);
+  });
+
+  it("is the same in the image, which has the operator alone", () => {
+    expect(runFile("src/bin/operator.ts", "--help")).toEqual(run("operator", "--help"));
+  });
+
+  it("may be read in part", () => {
+    const words = ["-c", `"${process.execPath}" src/bin/cli.ts operator --help | true`];
+    expect(spawnSync("sh", words, { encoding: "utf8" }).stderr).toBe("");
   });
 });
 

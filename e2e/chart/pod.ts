@@ -47,7 +47,7 @@ export async function startBundle({ folder, kubeconfig, args }: BundleStart): Pr
   const logFile = join(home, "operator.log");
   const child = await startSupervised({
     command: process.execPath,
-    args: [bundleInto(home), "operator", "--kubeconfig", kubeconfigFile, ...args],
+    args: [bundleInto(home), "--kubeconfig", kubeconfigFile, ...args],
     cwd: home,
     env: { PATH: process.env.PATH ?? "", POD_NAMESPACE: namespace },
     logFile,

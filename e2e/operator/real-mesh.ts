@@ -30,8 +30,8 @@ export const letter = (number: number): string => `cluster-${String.fromCharCode
 
 /** Bundles the operator into an empty folder, as it is shipped: one file, no node_modules. */
 export function bundleInto(folder: string): string {
-  const file = join(folder, "kilo-clustermesh.mjs");
-  copyFileSync("dist/kilo-clustermesh.mjs", file);
+  const file = join(folder, "operator.mjs");
+  copyFileSync("dist/operator.mjs", file);
   return file;
 }
 
@@ -57,7 +57,7 @@ export async function startOperator({ plane, kubeconfigFile, args = [] }: Operat
   const kubeconfig = kubeconfigFile ?? plane.clusters[0]?.kubeconfigFile ?? "";
   const child = await startSupervised({
     command: process.execPath,
-    args: [bundle, "operator", "--kubeconfig", kubeconfig, "--kubeconfig-allow=loopback", anyPort, ...args],
+    args: [bundle, "--kubeconfig", kubeconfig, "--kubeconfig-allow=loopback", anyPort, ...args],
     cwd: folder,
     logFile,
     graceMs: 10_000,

@@ -1,3 +1,4 @@
-import { main } from "../cli/main.ts";
+import { program } from "../cli/main.ts";
+import { runProgram } from "../cli/program.ts";
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await runProgram(program(), process.argv.slice(2));

@@ -1,3 +1,5 @@
-import { main } from "../cli/main.ts";
+// What the operator's image runs: without the sandbox and the demo, which would only make it larger and slower to start.
+import { operatorCommand } from "../cli/operator.ts";
+import { programOf, runProgram } from "../cli/program.ts";
 
-process.exitCode = await main(["operator", ...process.argv.slice(2)]);
+process.exitCode = await runProgram(programOf([operatorCommand()]), ["operator", ...process.argv.slice(2)]);
