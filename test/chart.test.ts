@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -106,12 +107,13 @@ describe("the chart", () => {
 });
 
 describe("the image", () => {
-  const [built] = read("scripts/build.ts").match(/dist\/[a-z.-]+\.mjs/) ?? [];
+  const built = "dist/operator.mjs";
   const lines = read("Containerfile").split("\n");
   const words = (instruction: string): string[][] =>
     lines.filter((line) => line.startsWith(`${instruction} `)).map((line) => line.split(/\s+/).slice(1));
 
-  it("holds nothing but the file that the build makes", () => {
+  it("holds nothing but the file that the build makes of the operator", () => {
+    expect(read("scripts/build.ts")).toContain('operator: "src/bin/operator.ts"');
     expect(words("COPY")).toEqual([[built, expect.stringMatching(/^\/[a-z.-]+\.mjs$/)]]);
     expect(words("ADD")).toEqual([]);
     expect(read(".containerignore").trim().split("\n")).toEqual(["*", `!${built}`]);
@@ -127,9 +129,16 @@ describe("the image", () => {
 
   it("starts that file as the user that the chart names", () => {
     const [[, target] = []] = words("COPY");
-    expect(read("Containerfile")).toContain(`"${target}", "operator"]`);
+    expect(read("Containerfile")).toContain(`"${target}"]`);
     expect(words("USER")).toEqual([["65532:65532"]]);
     expect(template("deployment.yaml")).toContain("runAsUser: 65532");
+  });
+
+  it("gives Node flags that it knows: with an unknown one it would not start", () => {
+    const [, entryPoint = "[]"] = /^ENTRYPOINT (.*)$/m.exec(read("Containerfile")) ?? [];
+    const flags = (JSON.parse(entryPoint) as string[]).filter((word) => word.startsWith("--"));
+    expect(flags).not.toEqual([]);
+    expect(spawnSync(process.execPath, [...flags, "--eval", ""], { encoding: "utf8" })).toMatchObject({ status: 0 });
   });
 });
 
