@@ -1,4 +1,5 @@
-// `npm run build`: the CLI and the operator of the image, each one file that needs nothing but Node, and the mesh node as a folder.
+// `npm run build`: the CLI and the operator of the image, each one file that needs nothing but Node, and the mesh node as
+// a folder.
 import { chmodSync, rmSync, statSync } from "node:fs";
 import { build } from "esbuild";
 import { buildMeshNode } from "./build-mesh-node.ts";
