@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Supervised, startSupervised } from "../e2e/control-plane/supervised.ts";
-import { bundleInto } from "../e2e/operator/real-mesh.ts";
 import { type Arena, operatorKubeconfig } from "./operator-arena.ts";
+import { layImage } from "./operator-image.ts";
 import { home } from "./operator-mesh.ts";
 
-/** The shipped operator: the bundle, alone in an empty folder, as its image starts it. */
+/** The shipped operator, as its image starts it. */
 export interface OperatorProcess {
   /** On the driver's clock. */
   readonly startedAtMs: number;
@@ -25,17 +25,17 @@ const ticksPerSecond = 100;
 /** `BENCH_PROFILE=DIR` writes a CPU profile of it there. */
 export async function startOperatorProcess(arena: Arena): Promise<OperatorProcess> {
   const folder = mkdtempSync(join(arena.folder, "operator-"));
-  const bundle = bundleInto(folder);
+  const { flags, bundle, env } = layImage(arena.folder);
   const profile = process.env.BENCH_PROFILE;
   const child = await startSupervised({
     command: process.execPath,
     args: [
-      ...shippedFlags(),
+      ...flags,
       ...(profile ? ["--cpu-prof", `--cpu-prof-dir=${profile}`] : []),
       ...[bundle, "--leader-elect", `--namespace=${home}`, "--kubeconfig-allow=loopback"],
       ...[`--kubeconfig=${operatorKubeconfig(arena)}`, "--health-probe-bind-address=127.0.0.1:0"],
     ],
-    env: shippedEnvironment(),
+    env,
     cwd: folder,
     logFile: join(folder, "operator.log"),
     graceMs: 10_000,
@@ -70,24 +70,6 @@ async function untilResting(pid: number): Promise<void> {
     before = now;
   }
   throw new Error(`the operator did not come to rest within ${restsWithinMs / 1000} s`);
-}
-
-/** What the image sets. */
-function shippedEnvironment(): Record<string, string> {
-  const set = /^ENV (.*)$/m.exec(readFileSync("Containerfile", "utf8"))?.[1];
-  if (!set) throw new Error("the Containerfile has no ENV of one line");
-  return Object.fromEntries(set.split(" ").map((pair) => pair.split("=", 2)));
-}
-
-/** What the image tells Node: all that stands before the bundle in its entry point. */
-function shippedFlags(): string[] {
-  const entryPoint = /^ENTRYPOINT (\[.*\])$/m.exec(readFileSync("Containerfile", "utf8"))?.[1];
-  if (!entryPoint) throw new Error("the Containerfile has no ENTRYPOINT of one line");
-  const words = JSON.parse(entryPoint) as string[];
-  return words.slice(
-    1,
-    words.findIndex((word) => word.endsWith(".mjs")),
-  );
 }
 
 /** In MiB, as the kernel counts it. */

@@ -134,11 +134,24 @@ describe("the image", () => {
     expect(template("deployment.yaml")).toContain("runAsUser: 65532");
   });
 
-  it("gives Node flags that it knows: with an unknown one it would not start", () => {
-    const [, entryPoint = "[]"] = /^ENTRYPOINT (.*)$/m.exec(read("Containerfile")) ?? [];
-    const flags = (JSON.parse(entryPoint) as string[]).filter((word) => word.startsWith("--"));
+  const entryPoint = JSON.parse(words("ENTRYPOINT")[0]?.join(" ") ?? "[]") as string[];
+  const flags = entryPoint.filter((word) => word.startsWith("--"));
+  const compiledFor = (given: readonly string[]): string =>
+    spawnSync(process.execPath, [...given, "--print", "v8.cachedDataVersionTag()"], { encoding: "utf8" }).stdout;
+
+  it("gives Node flags that it knows, and none that makes it compile its own modules at every start", () => {
     expect(flags).not.toEqual([]);
-    expect(spawnSync(process.execPath, [...flags, "--eval", ""], { encoding: "utf8" })).toMatchObject({ status: 0 });
+    expect(compiledFor(flags)).toMatch(/^\d+\n$/);
+    expect(compiledFor(flags)).toBe(compiledFor([]));
+    expect(compiledFor(["--expose-gc"])).not.toBe(compiledFor([]));
+  });
+
+  it("holds the program compiled, for the user that starts it", () => {
+    const [run, ...more] = words("RUN");
+    expect([JSON.parse(run?.join(" ") ?? ""), more]).toEqual([[entryPoint[0], entryPoint.at(-1), "--version"], []]);
+    const order = ["COPY", "USER", "ENV", "RUN"].map((name) => lines.findIndex((line) => line.startsWith(`${name} `)));
+    expect(order).toEqual([...order].sort((a, b) => a - b));
+    expect(words("ENV").flat()).toContain("NODE_COMPILE_CACHE=/home/nonroot/.cache");
   });
 });
 

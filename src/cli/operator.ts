@@ -10,6 +10,7 @@ import { parseKubeconfig } from "../kube/kubeconfig.ts";
 import type { MetricsServing, OperatorConfig } from "../operator/config.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { jsonLogger } from "../runtime/log.ts";
+import { tidyAtRest } from "../runtime/tidy.ts";
 import { type Environment, readEnvironment } from "./flag-words.ts";
 import { addOperatorFlags, ignoredOf, type LogLevel, type OperatorFlags } from "./operator-flags.ts";
 import { UsageError, untilInterrupted } from "./terminal.ts";
@@ -34,12 +35,16 @@ async function run(command: Command): Promise<void> {
   const ignored = ignoredOf(command);
   log.info("operator starting", { version });
   if (ignored.length > 0) log.info("flags ignored", { flags: ignored });
+  const ending = new AbortController();
+  const tidying = tidyAtRest({ clock: systemClock }, ending.signal);
   try {
     const { runOperator } = await import("../operator/run-operator.ts");
     const ports = { client, localConfig: local, connect, clock: systemClock, log };
     await runOperator(config, ports, untilInterrupted());
   } finally {
     client.close();
+    ending.abort();
+    await tidying;
   }
 }
 

@@ -1,6 +1,5 @@
 import { leaseName } from "../api/names.ts";
 import { LeaderElection } from "../kube/lease.ts";
-import { tidyAtRest } from "../runtime/tidy.ts";
 import type { OperatorConfig } from "./config.ts";
 import { openGate } from "./gate.ts";
 import { startHttp } from "./http.ts";
@@ -16,13 +15,9 @@ const afterFailureMs = 5000;
 export async function runOperator(config: OperatorConfig, ports: ProcessPorts, signal: AbortSignal): Promise<void> {
   const telemetry = new Telemetry({ clock: ports.clock, withMetrics: config.metrics !== "off" });
   const http = await startHttp(config, { ...ports, telemetry });
-  const ending = new AbortController();
-  const tidying = tidyAtRest(ports, ending.signal);
   try {
     await campaign(config, { ...ports, telemetry }, signal);
   } finally {
-    ending.abort();
-    await tidying;
     await http.stop();
   }
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { tidyAtRest } from "./tidy.ts";
@@ -42,8 +43,20 @@ test("one that is tidy is left alone until it has grown again", async () => {
   expect(await tidiedAt(looks)).toEqual([1, 4]);
 });
 
-test("without --expose-gc nothing is tidied, and nothing waits", async () => {
-  expect(globalThis.gc).toBeUndefined();
-  const clock = new FakeClock();
-  expect(await tidyAtRest({ clock }, new AbortController().signal)).toBeUndefined();
+test("a process collects its heap without having been started for it", () => {
+  const program = `
+    import { systemClock } from "./src/runtime/clock.ts";
+    import { tidyAtRest } from "./src/runtime/tidy.ts";
+    const ending = new AbortController();
+    let garbage = Array.from({ length: 1e6 }, (_, index) => ({ index }));
+    const before = process.memoryUsage().heapTotal;
+    const hurried = { ...systemClock, sleep: (_, signal) => systemClock.sleep(1, signal) };
+    tidyAtRest({ clock: hurried, usage: () => ({ cpuMs: 0, heapBytes: 1 }) }, ending.signal);
+    garbage = undefined;
+    await systemClock.sleep(100, ending.signal);
+    ending.abort();
+    console.log(process.memoryUsage().heapTotal / before);
+  `;
+  const { stdout } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });
+  expect(Number(stdout)).toBeLessThan(0.5);
 });

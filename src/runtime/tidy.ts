@@ -1,4 +1,5 @@
-import { getHeapStatistics } from "node:v8";
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { Clock } from "./clock.ts";
 
 /** What the process has used so far, and what its heap takes now. */
@@ -9,8 +10,8 @@ export interface Usage {
 
 export interface TidyOptions {
   readonly clock: Clock;
-  /** Collects all garbage and shrinks the heap. Absent: nothing is ever tidied. */
-  readonly collect?: (() => void) | undefined;
+  /** Collects all garbage and shrinks the heap. */
+  readonly collect?: () => void;
   readonly usage?: () => Usage;
 }
 
@@ -24,16 +25,17 @@ const burstBy = 1.5;
 /**
  * Gives back what a burst of work took: a heap that had to grow stays so, if left alone. A process that has come to rest is
  * stopped for some 60 ms, and only when its heap has grown since the last time; after a big burst, twice. Ends with the
- * signal.
+ * signal. For a process that does nothing else: the heap is its own.
  */
 export async function tidyAtRest(options: TidyOptions, signal: AbortSignal): Promise<void> {
-  const { clock, collect = collector(), usage = usageNow } = options;
-  if (!collect) return;
+  const { clock, usage = usageNow } = options;
+  let { collect } = options;
   let tidyBytes = 0;
   let isBurst = false;
   for (let before = usage(); ; ) {
     await clock.sleep(lookEveryMs, signal).catch(() => undefined);
     if (signal.aborted) return;
+    collect ??= thrifty();
     const now = usage();
     const isResting = now.cpuMs - before.cpuMs < restingShare * lookEveryMs;
     if (isResting && (isBurst || now.heapBytes > tidyBytes * grownBy)) {
@@ -45,10 +47,17 @@ export async function tidyAtRest(options: TidyOptions, signal: AbortSignal): Pro
   }
 }
 
-/** What `--expose-gc` gives. */
-function collector(): (() => void) | undefined {
-  const { gc } = globalThis;
-  return gc && (() => void gc({ type: "major", execution: "sync", flavor: "last-resort" }));
+/**
+ * From now on the heap grows in small steps, from what the last collection has left of it. Returns what collects it.
+ *
+ * Said here and not on the command line: flags of V8 that are set when Node starts make it refuse the code that Node's own
+ * modules were compiled to when Node was built, and each start then compiles them again. By now they are loaded.
+ */
+function thrifty(): () => void {
+  setFlagsFromString("--heap-growing-percent=40");
+  setFlagsFromString("--expose-gc");
+  const gc: NodeJS.GCFunction = runInNewContext("gc");
+  return () => void gc({ type: "major", execution: "sync", flavor: "last-resort" });
 }
 
 function usageNow(): Usage {
