@@ -4,6 +4,7 @@ import { chmodSync, rmSync, statSync } from "node:fs";
 import { build } from "esbuild";
 import { buildMeshNode } from "./build-mesh-node.ts";
 import { requireBuiltins } from "./require-builtins.ts";
+import { settleAtBuild } from "./settle-at-build.ts";
 
 const bundles = { "kilo-clustermesh": "src/bin/cli.ts", operator: "src/bin/operator.ts" };
 const outdir = "dist";
@@ -23,7 +24,7 @@ await build({
   minifyWhitespace: true,
   minifySyntax: true,
   lineLimit: 200,
-  plugins: [requireBuiltins],
+  plugins: [requireBuiltins, settleAtBuild],
   // Required modules and CommonJS dependencies ask for require; an ES module has none.
   banner: {
     js: '#!/usr/bin/env node\nimport { createRequire as makeRequire } from "node:module";\nconst require = makeRequire(import.meta.url);',

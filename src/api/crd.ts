@@ -1,9 +1,8 @@
-import * as z from "zod";
 import type { KubeObject } from "../kube/object.ts";
 import { type Resource, customResourceDefinitions as untyped } from "../kube/resource.ts";
 import { clusterMeshes } from "./cluster-mesh.ts";
+import { objectSchema } from "./crd-schema.ts";
 import { group, version } from "./names.ts";
-import { clusterMeshSpec, clusterMeshStatus } from "./schema.ts";
 
 export interface CrdObject extends KubeObject {
   readonly spec?: unknown;
@@ -48,37 +47,6 @@ const printerColumns = [
   { name: "Reason", type: "string", priority: 1, jsonPath: ".status.conditions[?(@.type=='Ready')].reason" },
   { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
 ];
-
-function objectSchema(): unknown {
-  return {
-    type: "object",
-    description: "A set of clusters whose nodes are Peers of each other.",
-    required: ["spec"],
-    properties: {
-      apiVersion: { type: "string" },
-      kind: { type: "string" },
-      metadata: { type: "object" },
-      spec: structural(clusterMeshSpec),
-      status: structural(clusterMeshStatus),
-    },
-  };
-}
-
-/** What zod emits, without the parts that a structural schema may not have. */
-function structural(schema: z.ZodType): unknown {
-  return prune(z.toJSONSchema(schema, { target: "openapi-3.0", io: "input", reused: "inline", cycles: "throw" }));
-}
-
-const unboundedIntegers = new Set<unknown>([Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]);
-
-function prune(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(prune);
-  if (typeof node !== "object" || node === null) return node;
-  const kept = Object.entries(node).filter(
-    ([key, value]) => key !== "$schema" && key !== "additionalProperties" && !unboundedIntegers.has(value),
-  );
-  return Object.fromEntries(kept.map(([key, value]) => [key, prune(value)]));
-}
 
 export function isEstablished(crd: CrdObject): boolean {
   return (crd.status?.conditions ?? []).some(({ type, status }) => type === "Established" && status === "True");
