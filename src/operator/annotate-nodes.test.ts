@@ -38,7 +38,7 @@ async function annotate({ nodes, keepalive, floor, inMesh = true, refuse = false
   const world = aWorld({ meshes, views: [aView([aNode(1, 0)]), aView(nodes)] });
   const log: Logger = { ...silentLogger, warn: (_, fields) => void warnings.push(JSON.stringify(fields)) };
   const client = (): Pick<KubeClient, "patch"> => ({ patch: patch as unknown as KubeClient["patch"] });
-  const outcome: Outcome = await annotateNodes(conn(2), { observe: () => world, client, floorSeconds: floor, log });
+  const outcome: Outcome = await annotateNodes(conn(2), { observe: () => world, client, flagSeconds: floor, log });
   return { written, warnings, outcome };
 }
 
@@ -52,7 +52,7 @@ const anyNode = fc
     kiloEndpoint: fc.constantFrom("", "172.16.2.1:51820"),
     externalIps: fc.constantFrom([], ["203.0.113.5"]),
     keepalive: fc.constantFrom("", "10", "25", "7"),
-    keepaliveMark: fc.constantFrom("", "10", "25"),
+    keepaliveMark: fc.constantFrom("", "10", "25", "me/10", "me/25", "they/25"),
     granularity: fc.constantFrom("full", "location"),
   })
   .map((facts) => aNode(2, 0, facts));
@@ -99,7 +99,11 @@ describe("what is written on nodes", () => {
     const { written, outcome } = await annotate({ nodes, keepalive: 25, floor: 0 });
     expect(written.map(({ name }) => name)).toEqual(["c2-n0"]);
     expect(outcome.kind).toBe("waiting");
-    const ours = nodes.map((node) => ({ ...node, keepalive: "25", keepaliveMark: "25" }));
+    expect(written[0]?.body.metadata.annotations).toEqual({
+      "kilo.squat.ai/persistent-keepalive": "25",
+      "kilo-clustermesh.io/node-keepalive": "me/25",
+    });
+    const ours = nodes.map((node) => ({ ...node, keepalive: "25", keepaliveMark: "me/25" }));
     const later = await annotate({ nodes: ours, keepalive: 25, floor: 0 });
     expect([later.written, later.outcome.kind]).toEqual([[], "done"]);
   });

@@ -201,7 +201,7 @@ export class Operator {
     return annotateNodes(cluster, {
       observe: () => this.#memory.worldToPlan(),
       client: (id) => this.#memory.registry.get(id)?.client,
-      floorSeconds: this.#options.nodeKeepaliveSeconds,
+      flagSeconds: this.#options.nodeKeepaliveSeconds,
       log: this.#options.log,
     });
   }
