@@ -71,8 +71,17 @@ export const unknownReasons = {
 
 export type UnknownReason = keyof typeof unknownReasons;
 
-/** What works, but not as somebody declared it. None of these stops a mesh from being Ready. */
+/** What is as declared, and good to know. */
+export const informationReasons = {
+  NodeNoEndpoint: {
+    waits: true,
+    hint: "Nothing says where the node can be reached; others meet it when it comes to them. If it can be, annotate it with kilo.squat.ai/clustermesh-endpoint=HOST:PORT.",
+  },
+} as const satisfies Record<string, Explanation>;
+
+/** What works, but not as somebody declared it, and information. None of these stops a mesh from being Ready. */
 export const noteReasons = {
+  ...informationReasons,
   EndpointDiffers: {
     waits: true,
     hint: "The target's nodes meet this node elsewhere than it says; the endpoint is being moved, or correct it.",
@@ -102,6 +111,8 @@ export const noteReasons = {
 } as const satisfies Record<string, Explanation>;
 
 export type NoteReason = keyof typeof noteReasons;
+
+export const isInformation = (reason: string): boolean => reason in informationReasons;
 
 /** Why a mesh is not Ready, or is Degraded, where no reason of a cluster or a note says it. */
 export const conditionReasons = {
