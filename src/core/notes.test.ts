@@ -104,6 +104,21 @@ describe("an entry with both CIDR forms", () => {
   });
 });
 
+describe("a cluster in which watching is forbidden", () => {
+  it("is told with each right that is missing, and the mesh is Ready", () => {
+    const polled = ["nodes", "peers.kilo.squat.ai"];
+    const status = settledStatus({ meshes: [one], views: [aView([aNode(1, 0)]), aView([aNode(2, 0)], { polled })] });
+    const examples = ["watch nodes", "watch peers.kilo.squat.ai"];
+    expect(status.clusters.map(({ notes }) => notes)).toEqual([
+      undefined,
+      [{ reason: "WatchForbidden", count: 2, examples }],
+    ]);
+    expect(status.clusters[1]?.message).toBe(noteReasons.WatchForbidden.hint);
+    expect(conditionOf(status, "Ready").status).toBe("True");
+    expect(conditionOf(status, "Degraded")).toMatchObject({ status: "True", reason: "WatchForbidden" });
+  });
+});
+
 describe("a node that is peered at a placeholder", () => {
   const roaming = aNode(2, 0, { forceEndpoint: "", kiloEndpoint: "192.168.3.4:51820" });
   const statusWith = (two: Parameters<typeof aView>[0], silent: readonly string[] = []) =>

@@ -60,7 +60,7 @@ function disputed([first, ...others]: readonly Candidate[]): string[] {
 }
 
 /** What the spec of a mesh and the way to its clusters say by themselves, whatever a plan knows. */
-export function entryNotes({ meshes }: World, connected: ConnectedMesh): Note[] {
+export function entryNotes({ meshes, clusters }: World, connected: ConnectedMesh): Note[] {
   return connected.mesh.entries.flatMap(({ name, ignoredFields = [] }) => {
     const note = (reason: NoteReason, subject: string): Note => ({
       owners: [connected.mesh.id],
@@ -69,7 +69,10 @@ export function entryNotes({ meshes }: World, connected: ConnectedMesh): Note[] 
       subject,
     });
     const other = otherListing(meshes, connected, name);
+    const id = leadsTo(connected, name);
+    const { polled = [] } = (id && clusters.get(id)) ?? {};
     return [
+      ...polled.map((resource) => note("WatchForbidden", `watch ${resource}`)),
       ...(other === undefined ? [] : [note("ClusterListedTwice", other)]),
       ...(ignoredFields.length > 0 ? [note("BothForms", ignoredFields.join(", "))] : []),
     ];

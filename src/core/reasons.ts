@@ -103,6 +103,10 @@ export const noteReasons = {
     waits: true,
     hint: "The Secret leads to another cluster than before; the old one is being emptied.",
   },
+  WatchForbidden: {
+    waits: false,
+    hint: "This right is missing there, and changes are seen after up to 30 seconds: apply deploy/remote/rbac.yaml in that cluster.",
+  },
   ApiServerAddress: {
     waits: false,
     hint: "A route would cover the address of an API server that we use; declare that network if it is meant.",

@@ -8,7 +8,7 @@ import type { KnowledgeTracker } from "./knowledge.ts";
 import { listPages } from "./list-pages.ts";
 import type { KubeList, KubeObject } from "./object.ts";
 import type { Progress } from "./progress.ts";
-import type { Resource } from "./resource.ts";
+import { type Resource, resourceText } from "./resource.ts";
 import { compareVersions } from "./resource-version.ts";
 import { BrokenStreamError, type WatchEvent, watchEvents } from "./watch.ts";
 
@@ -250,7 +250,12 @@ export class Reflector<T extends KubeObject> {
 
   #failure(verb: "list" | "watch", detail: string): KubeError {
     const { client, resource } = this.#options;
-    const name = resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`;
-    return new KubeError({ kind: "server", cluster: client.cluster, verb, resource: name, detail });
+    return new KubeError({
+      kind: "server",
+      cluster: client.cluster,
+      verb,
+      resource: resourceText(resource),
+      detail,
+    });
   }
 }

@@ -4,7 +4,7 @@ import type { UnknownReason } from "../core/reasons.ts";
 import type { CredentialExpiry } from "../kube/credential-expiry.ts";
 import type { Informer } from "../kube/informer.ts";
 import type { KubeObject } from "../kube/object.ts";
-import type { Resource } from "../kube/resource.ts";
+import { type Resource, resourceText } from "../kube/resource.ts";
 
 /** What one informer has done so far. */
 export interface InformerSummary {
@@ -15,10 +15,10 @@ export interface InformerSummary {
 }
 
 export function informerSummary<T extends KubeObject, F>(
-  { group, plural }: Resource<T>,
+  resource: Resource<T>,
   { listCount, streamsEnded }: Pick<Informer<T, F>, "listCount" | "streamsEnded">,
 ): InformerSummary {
-  return { resource: group === "" ? plural : `${plural}.${group}`, lists: listCount, streamsEnded };
+  return { resource: resourceText(resource), lists: listCount, streamsEnded };
 }
 
 /** One connection in numbers; making it copies nothing. */
