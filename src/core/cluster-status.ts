@@ -44,7 +44,7 @@ export interface ClusterStatus {
 export function clusterStatuses(input: MeshStatusInput): ClusterStatus[] {
   const { world, connected } = input;
   const targets = presences(world, connected);
-  const declared = entryNotes(world, connected);
+  const declared = entryNotes(input);
   const planned = plannedNotes(input, targets);
   return connected.mesh.entries.map((entry) => {
     const id = leadsTo(connected, entry.name);

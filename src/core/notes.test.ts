@@ -119,6 +119,20 @@ describe("a cluster in which watching is forbidden", () => {
   });
 });
 
+describe("a cluster whose nodes we may not annotate", () => {
+  it("is told with the command that a person may run instead, as information", () => {
+    const command = "kubectl annotate nodes --all kilo.squat.ai/persistent-keepalive=25";
+    const nodeCommands = new Map([[conn(2), command]]);
+    const status = settledStatus({ meshes: [one], views: [...views], nodeCommands });
+    expect(status.clusters.map(({ notes }) => notes)).toEqual([
+      undefined,
+      [{ reason: "NodeKeepaliveMissing", count: 1, examples: [command] }],
+    ]);
+    expect(status.clusters[1]?.message).toBe(noteReasons.NodeKeepaliveMissing.hint);
+    expect(conditionOf(status, "Degraded").status).toBe("False");
+  });
+});
+
 describe("a node that is peered at a placeholder", () => {
   const roaming = aNode(2, 0, { forceEndpoint: "", kiloEndpoint: "192.168.3.4:51820" });
   const statusWith = (two: Parameters<typeof aView>[0], silent: readonly string[] = []) =>

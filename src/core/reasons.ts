@@ -73,6 +73,10 @@ export type UnknownReason = keyof typeof unknownReasons;
 
 /** What is as declared, and good to know. */
 export const informationReasons = {
+  NodeKeepaliveMissing: {
+    waits: false,
+    hint: "Without Kilo's keepalive on its nodes a change of Peers can stall connections for 15 seconds. Run this command in that cluster, or give the operator the right to patch nodes there.",
+  },
   NodeNoEndpoint: {
     waits: true,
     hint: "Nothing says where the node can be reached; others meet it when it comes to them. If it can be, annotate it with kilo.squat.ai/clustermesh-endpoint=HOST:PORT.",

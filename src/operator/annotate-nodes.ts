@@ -14,6 +14,8 @@ export interface AnnotatePorts {
   readonly client: (cluster: ConnectionId) => Pick<KubeClient, "patch"> | undefined;
   /** What the operator's owner asks of every mesh. */
   readonly flagSeconds: number;
+  /** What a person may run there because we may not; undefined when there is nothing to run. */
+  readonly tell: (cluster: ConnectionId, command: string | undefined) => void;
   readonly log: Logger;
 }
 
@@ -26,22 +28,25 @@ const deadlineMs = 5000;
 export async function annotateNodes(cluster: ConnectionId, ports: AnnotatePorts): Promise<Outcome> {
   const world = ports.observe();
   const client = ports.client(cluster);
-  if (!world || !client) return done;
-  const [change, ...rest] = keepaliveChanges(world, cluster, ports.flagSeconds);
-  if (!change) return done;
+  if (!client || world?.clusters.get(cluster)?.nodes.state !== "known") return done;
+  const changes = keepaliveChanges(world, cluster, ports.flagSeconds);
+  const [change] = changes;
+  if (!change) {
+    ports.tell(cluster, undefined);
+    return done;
+  }
   try {
     await client.patch(nodes, { name: change.node }, { body: bodyOf(change, world.instance), deadlineMs });
   } catch (error) {
     if (!isKubeError(error, "forbidden")) return failed(new Error(`annotate ${change.node}: ${refusalOf(error)}`));
-    ports.log.warn("keepalive not set on nodes", {
-      connection: cluster,
-      nodes: rest.length + 1,
-      command: commandFor(change),
-    });
+    const command = commandFor(changes);
+    ports.log.warn("keepalive not set on nodes", { connection: cluster, nodes: changes.length, command });
+    ports.tell(cluster, command);
     return waiting("no right to patch nodes", afterRefusalMs);
   }
+  ports.tell(cluster, undefined);
   ports.log.info("keepalive set on node", { connection: cluster, node: change.node, seconds: change.seconds ?? 0 });
-  return rest.length > 0 ? waiting("next node", betweenNodesMs) : done;
+  return changes.length > 1 ? waiting("next node", betweenNodesMs) : done;
 }
 
 function bodyOf({ seconds }: KeepaliveChange, instance: string): object {
@@ -50,6 +55,8 @@ function bodyOf({ seconds }: KeepaliveChange, instance: string): object {
   return { metadata: { annotations: { [nodeAnnotations.keepalive]: value, [annotations.keepaliveMark]: mark } } };
 }
 
-function commandFor({ seconds = 0 }: KeepaliveChange): string {
-  return `kubectl annotate nodes --all ${nodeAnnotations.keepalive}=${seconds}`;
+/** For all nodes in one line, whatever their number: without `--overwrite` it leaves every value alone that is there. */
+function commandFor(changes: readonly KeepaliveChange[]): string | undefined {
+  const missing = changes.find(({ isSet }) => !isSet);
+  return missing && `kubectl annotate nodes --all ${nodeAnnotations.keepalive}=${missing.seconds}`;
 }

@@ -202,6 +202,9 @@ export class Operator {
       observe: () => this.#memory.worldToPlan(),
       client: (id) => this.#memory.registry.get(id)?.client,
       flagSeconds: this.#options.nodeKeepaliveSeconds,
+      tell: (id, command) => {
+        if (this.#memory.tellNodeCommand(id, command)) this.#wakeMeshesOf(id);
+      },
       log: this.#options.log,
     });
   }
@@ -212,6 +215,7 @@ export class Operator {
       mesh: (key) => this.#memory.meshes.get(key),
       observe: () => this.#memory.world(),
       reports: this.#memory.reports,
+      nodeCommands: this.#memory.nodeCommands,
       ledger: (id) => this.#memory.ledger(id),
       clock,
       uptimeMs: () => clock.now() - this.#startedMs,
