@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { aMesh, aNode, aView, aWorld, conn } from "../../test/support/build.ts";
+import { meshId } from "./ids.ts";
+import type { Mesh } from "./mesh.ts";
 import type { NodeFacts } from "./node.ts";
 import { keepaliveChanges, keepaliveMark } from "./node-keepalive.ts";
+import type { World } from "./world.ts";
 
 function changes(facts: Partial<NodeFacts>, { keepalive = 25, floor = 0, inMesh = true } = {}) {
   const meshes = inMesh ? [aMesh(2, { persistentKeepalive: keepalive })] : [];
@@ -76,6 +79,18 @@ describe("R7, R8: the keepalive of a node", () => {
       facts = marked(String(change.seconds), instance);
     }
     expect(writers).toEqual(["me"]);
+  });
+
+  it("that is ours is only lowered while a mesh cannot be read, which may ask for it; a cluster that leaves loses it", () => {
+    const refused = new Set([meshId("kilo-system", "broken")]);
+    const changesWith = (meshes: readonly Mesh[], overrides: Partial<World>) => {
+      const views = [aView([aNode(1, 0)]), aView([aNode(2, 0, ours("25"))])];
+      return keepaliveChanges(aWorld({ meshes, views, overrides: { refused, ...overrides } }), conn(2), 0);
+    };
+    expect(changesWith([], {})).toEqual([]);
+    expect(changesWith([aMesh(2, { persistentKeepalive: 60 })], {})).toEqual([]);
+    expect(changesWith([aMesh(2, { persistentKeepalive: 10 })], {})).toMatchObject([{ seconds: 10 }]);
+    expect(changesWith([], { leaving: new Set([conn(2)]) })).toEqual([{ node: "c2-n0", isSet: true }]);
   });
 
   it("is not set on a node without WireGuard IP: it leads nothing", () => {
