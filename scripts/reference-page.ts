@@ -1,5 +1,5 @@
 import { clusterMeshCrd } from "../src/api/crd.ts";
-import { conditionReasons, noteReasons, skipReasons, unknownReasons } from "../src/core/reasons.ts";
+import { conditionReasons, informationReasons, noteReasons, skipReasons, unknownReasons } from "../src/core/reasons.ts";
 
 interface Schema {
   readonly type?: string;
@@ -40,7 +40,12 @@ export function clusterMeshPage(): string {
     "",
     "In `status.clusters[].notes`. None of these keeps a mesh from being Ready.",
     "",
-    ...reasonTable(noteReasons),
+    ...reasonTable(without(noteReasons, informationReasons)),
+    "## What is good to know",
+    "",
+    "In `status.clusters[].notes` too. None of these makes a mesh Degraded.",
+    "",
+    ...reasonTable(informationReasons),
     "## Why a mesh is not Ready, or is Degraded",
     "",
     "The reasons above count too: `Degraded` names the most telling of all, its message the others.",
@@ -108,3 +113,6 @@ function reasonTable(reasons: Reasons): string[] {
   );
   return ["| reason | | what to do |", "|---|---|---|", ...lines, ""];
 }
+
+const without = (reasons: Reasons, others: Reasons): Reasons =>
+  Object.fromEntries(Object.entries(reasons).filter(([reason]) => !(reason in others)));

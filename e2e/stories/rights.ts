@@ -9,13 +9,24 @@ export interface Rights {
   readonly remote: readonly PolicyRule[];
 }
 
+export interface Asked {
+  /** The optional right to set Kilo's keepalive on nodes. */
+  readonly nodeKeepalive?: boolean;
+}
+
 /** The rights that the chart and `deploy/remote/rbac.yaml` give, and no others. */
-export async function shippedRights(): Promise<Rights> {
-  const objects = await render();
+export async function shippedRights(asked: Asked = {}): Promise<Rights> {
+  const objects = await render({ nodeKeepalive: { enabled: asked.nodeKeepalive ?? false } });
   const local = the(objects, "ClusterRole").rules ?? [];
   const own = the(objects, "Role").rules ?? [];
-  const remote = the(objectsIn(readFileSync("deploy/remote/rbac.yaml", "utf8")), "ClusterRole").rules ?? [];
-  return { local, own, remote };
+  return { local, own, remote: remoteRights(asked) };
+}
+
+/** As `deploy/remote/rbac.yaml` gives them; the optional one is a comment there. */
+export function remoteRights({ nodeKeepalive = false }: Asked = {}): readonly PolicyRule[] {
+  const text = readFileSync("deploy/remote/rbac.yaml", "utf8");
+  const read = nodeKeepalive ? text.replace(/^ {2}# (?=- |[ ]{2})/gm, "  ") : text;
+  return the(objectsIn(read), "ClusterRole").rules ?? [];
 }
 
 /** The same rights without one verb on Peers. */

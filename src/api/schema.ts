@@ -112,7 +112,7 @@ const clusterStatus = z.object({
     .meta({ format: "date-time" })
     .describe("When the token or client certificate in the Secret ends, where it says so."),
   skipped: z.array(reasonRow).optional().describe("Why nodes are not peered."),
-  notes: z.array(reasonRow).optional().describe("What works, but not as declared."),
+  notes: z.array(reasonRow).optional().describe("What works, but not as declared, or is good to know."),
 });
 
 const condition = z.object({

@@ -101,6 +101,8 @@ describe("flags of the Go operator without meaning here", () => {
     ["5", "debug"],
     ["info", "info"],
     ["panic", "error"],
+    ["INFO", "info"],
+    ["Error", "error"],
   ])("but --zap-log-level=%s is heard", (level, expected) => {
     expect(read([`--zap-log-level=${level}`]).logLevel).toBe(expected);
     expect(read([`--zap-log-level=${level}`, "--log-level=warn"]).logLevel).toBe("warn");

@@ -178,8 +178,9 @@ function parseBool(text: string): boolean {
   throw new Error("give true or false");
 }
 
-/** zap's names, or a number: the higher, the more is logged. */
-function parseZapLevel(text: string): LogLevel {
+/** zap's names in any case, or a number: the higher, the more is logged. */
+function parseZapLevel(word: string): LogLevel {
+  const text = word.toLowerCase();
   if (text === "debug" || text === "info" || text === "warn" || text === "error") return text;
   if (text === "dpanic" || text === "panic" || text === "fatal") return "error";
   if (/^[1-9]\d{0,2}$/.test(text)) return "debug";

@@ -1,13 +1,15 @@
 import { credentialEnd, timeText } from "./credentials.ts";
 import { cutText } from "./cut-text.ts";
 import type { ClusterName, ConnectionId } from "./ids.ts";
+import { judgedNodes } from "./judge.ts";
 import { keysBehind, type Links, linksTo, type Presence, presences, registeredIn } from "./links.ts";
 import type { MeshEntry } from "./mesh.ts";
 import type { NodeFacts, SkippedNode } from "./node.ts";
 import { entryNotes, type Note, type NotesBySource, notesBySource } from "./notes.ts";
 import { onceFor, onceForBoth } from "./once-per.ts";
-import { type ReasonRow, reasonRows } from "./reason-rows.ts";
+import { type Case, type ReasonRow, reasonRows } from "./reason-rows.ts";
 import {
+  isInformation,
   type NoteReason,
   noteReasons,
   type SkipReason,
@@ -42,7 +44,7 @@ export interface ClusterStatus {
 export function clusterStatuses(input: MeshStatusInput): ClusterStatus[] {
   const { world, connected } = input;
   const targets = presences(world, connected);
-  const declared = entryNotes(world, connected);
+  const declared = entryNotes(input);
   const planned = plannedNotes(input, targets);
   return connected.mesh.entries.map((entry) => {
     const id = leadsTo(connected, entry.name);
@@ -75,7 +77,7 @@ function clusterStatus(input: MeshStatusInput, entry: MeshEntry, { others, notes
   const nodes = observed.state === "known" ? observed.items : none;
   const keys = keysBehind(entry, skipped.length === 0 ? nodes : without(nodes, skipped));
   const end = credentialEnd(world, connected, name);
-  const rows = noteRows(entry)({ notes });
+  const rows = noteRows(entry)({ notes, roaming: roamingIn(entry, nodes) });
   const counts = {
     nodes: nodes.length,
     registeredPeers: registeredIn(others, keys),
@@ -92,9 +94,24 @@ function clusterStatus(input: MeshStatusInput, entry: MeshEntry, { others, notes
 }
 
 /** Plans are made anew all the time; what they note seldom changes. */
-const noteRows = onceFor((_: MeshEntry) => remembered(({ notes }: Pick<Around, "notes">) => reasonRows(notes)));
+const noteRows = onceFor((_: MeshEntry) =>
+  remembered(({ notes, roaming }: Pick<Around, "notes"> & { readonly roaming: readonly Case<NoteReason>[] }) =>
+    reasonRows<NoteReason>([...notes, ...roaming]),
+  ),
+);
 
-const hintsOf = (rows: readonly ReasonRow<NoteReason>[]) => rows.map(({ reason }) => noteReasons[reason]);
+/** By what the nodes say of themselves: where others have met one may be another place tomorrow, and is no news. */
+const roamingIn = onceForBoth((entry: MeshEntry, nodes: readonly NodeFacts[]): readonly Case<NoteReason>[] =>
+  judgedNodes(entry, nodes)
+    .admitted.filter(({ roams }) => roams)
+    .map(({ name }) => ({ reason: "NodeNoEndpoint", subject: name })),
+);
+
+/** What is only good to know comes last. */
+const hintsOf = (rows: readonly ReasonRow<NoteReason>[]) =>
+  [...rows]
+    .sort((a, b) => Number(isInformation(a.reason)) - Number(isInformation(b.reason)))
+    .map(({ reason }) => noteReasons[reason]);
 
 /** A node that is skipped is so in every target that it would be given to. */
 function skippedIn(

@@ -3,7 +3,14 @@ import { drainState } from "./drain.ts";
 import { claimsHeld, listed, type MeshFacts, refused, unserved } from "./mesh-facts.ts";
 import { hintOf } from "./readiness.ts";
 import type { ReasonRow } from "./reason-rows.ts";
-import { conditionReasons, type NoteReason, noteReasons, skipReasons, unknownReasons } from "./reasons.ts";
+import {
+  conditionReasons,
+  isInformation,
+  type NoteReason,
+  noteReasons,
+  skipReasons,
+  unknownReasons,
+} from "./reasons.ts";
 import type { ClusterStatus } from "./status.ts";
 import { type Verdict, verdict, withHint } from "./verdict.ts";
 
@@ -21,6 +28,8 @@ export function degradation(facts: MeshFacts): Verdict {
   return withHint(verdict("True", first[0], details), hintFor(first[0], facts));
 }
 
+const troubles = (Object.keys(noteReasons) as NoteReason[]).filter((reason) => !isInformation(reason));
+
 /** The most telling first. */
 function findingsOf(facts: MeshFacts): Finding[] {
   const { clusters } = facts;
@@ -34,7 +43,7 @@ function findingsOf(facts: MeshFacts): Finding[] {
     ["ClaimHeld", claimsHeld(facts)],
     ["PeersLeft", peersLeft(facts)],
     ["CredentialEnding", credentials(facts, "CredentialEnding")],
-    ...(Object.keys(noteReasons) as NoteReason[]).map((reason): Finding => [reason, noted(clusters, reason)]),
+    ...troubles.map((reason): Finding => [reason, noted(clusters, reason)]),
   ];
 }
 

@@ -39,7 +39,7 @@ interface JudgedNodes extends Judged {
 }
 
 /** A node is judged once, not per target; a list of nodes once while none of them changes. */
-const judgedNodes = onceForBoth((entry: MeshEntry, nodes: readonly NodeFacts[]): JudgedNodes => {
+export const judgedNodes = onceForBoth((entry: MeshEntry, nodes: readonly NodeFacts[]): JudgedNodes => {
   return { nodes, ...judgedOf(nodes.map((facts) => judgedNode(entry, facts)).sort(byName)) };
 });
 const judgedNode = onceForBoth(admitNode);

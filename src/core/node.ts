@@ -20,7 +20,7 @@ export interface NodeFacts {
   readonly granularity: string;
   /** What Kilo takes for the node's location. */
   readonly location: string;
-  /** Kilo's own keepalive on the node, and what we wrote there if it was us. */
+  /** Kilo's own keepalive on the node, and the mark of the operator that wrote it, if one did. */
   readonly keepalive: string;
   readonly keepaliveMark: string;
   readonly externalIps: readonly string[];

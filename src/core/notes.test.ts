@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { aMesh, aNode, aView, aWorld, conn, connected, planOf } from "../../test/support/build.ts";
-import { settledStatus } from "../../test/support/mesh-status.ts";
+import { conditionOf, settledStatus } from "../../test/support/mesh-status.ts";
+import { parseIp } from "./cidr.ts";
+import { endpointAt } from "./endpoint.ts";
 import { clusterName, connectionId } from "./ids.ts";
 import type { Mesh, MeshEntry } from "./mesh.ts";
+import { noteReasons } from "./reasons.ts";
 import type { ConnectedMesh } from "./world.ts";
 
 const one = aMesh(2);
@@ -98,5 +101,63 @@ describe("an entry with both CIDR forms", () => {
     const status = settledStatus({ meshes: [{ ...one, entries }], views });
     expect(status.clusters[0]?.notes).toEqual([{ reason: "BothForms", count: 1, examples: ["podCIDRs, serviceCIDR"] }]);
     expect(status.clusters[0]?.message).toContain("Remove the others");
+  });
+});
+
+describe("a cluster in which watching is forbidden", () => {
+  it("is told with each right that is missing, and the mesh is Ready", () => {
+    const polled = ["nodes", "peers.kilo.squat.ai"];
+    const status = settledStatus({ meshes: [one], views: [aView([aNode(1, 0)]), aView([aNode(2, 0)], { polled })] });
+    const examples = ["watch nodes", "watch peers.kilo.squat.ai"];
+    expect(status.clusters.map(({ notes }) => notes)).toEqual([
+      undefined,
+      [{ reason: "WatchForbidden", count: 2, examples }],
+    ]);
+    expect(status.clusters[1]?.message).toBe(noteReasons.WatchForbidden.hint);
+    expect(conditionOf(status, "Ready").status).toBe("True");
+    expect(conditionOf(status, "Degraded")).toMatchObject({ status: "True", reason: "WatchForbidden" });
+  });
+});
+
+describe("a cluster whose nodes we may not annotate", () => {
+  it("is told with the command that a person may run instead, as information", () => {
+    const command = "kubectl annotate nodes --all kilo.squat.ai/persistent-keepalive=25";
+    const nodeCommands = new Map([[conn(2), command]]);
+    const status = settledStatus({ meshes: [one], views: [...views], nodeCommands });
+    expect(status.clusters.map(({ notes }) => notes)).toEqual([
+      undefined,
+      [{ reason: "NodeKeepaliveMissing", count: 1, examples: [command] }],
+    ]);
+    expect(status.clusters[1]?.message).toBe(noteReasons.NodeKeepaliveMissing.hint);
+    expect(conditionOf(status, "Degraded").status).toBe("False");
+  });
+});
+
+describe("a node that is peered at a placeholder", () => {
+  const roaming = aNode(2, 0, { forceEndpoint: "", kiloEndpoint: "192.168.3.4:51820" });
+  const statusWith = (two: Parameters<typeof aView>[0], silent: readonly string[] = []) =>
+    settledStatus({ meshes: [one], views: [aView([aNode(1, 0)]), aView(two, { silent: new Set(silent) as never })] });
+
+  it("is told as information: the mesh is Ready, not Degraded, and counts it as peered", () => {
+    const status = statusWith([roaming, aNode(2, 1)]);
+    const note = { reason: "NodeNoEndpoint", count: 1, examples: ["c2-n0"] };
+    expect(status.clusters[1]).toMatchObject({ registeredPeers: 2, skippedNodes: 0, notes: [note] });
+    expect(status.clusters[1]?.message).toBe(noteReasons.NodeNoEndpoint.hint);
+    expect(conditionOf(status, "Ready").status).toBe("True");
+    expect(conditionOf(status, "Degraded").status).toBe("False");
+  });
+
+  it("is told until it says where it can be reached, wherever others have met it meanwhile", () => {
+    expect(statusWith([aNode(2, 0)]).clusters[1]?.notes).toBeUndefined();
+    const met = new Map([["c1-n0", new Map([[roaming.key, endpointAt(parseIp("203.0.113.9") as never, 51820)]])]]);
+    const views = [aView([aNode(1, 0)], { observed: met as never }), aView([roaming])];
+    expect(settledStatus({ meshes: [one], views }).clusters[1]).toEqual({
+      ...statusWith([roaming]).clusters[1],
+      links: { up: 1, expected: 1 },
+    });
+  });
+
+  it("does not hide what to do about the others", () => {
+    expect(statusWith([roaming, aNode(2, 1)], ["c2-n1"]).clusters[1]?.message).toBe(noteReasons.NodeSilent.hint);
   });
 });

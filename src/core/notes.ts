@@ -5,7 +5,8 @@ import { onceForBoth } from "./once-per.ts";
 import type { NoteReason } from "./reasons.ts";
 import type { Candidate } from "./render.ts";
 import { leadsTo } from "./source.ts";
-import type { ConnectedMesh, World } from "./world.ts";
+import type { MeshStatusInput } from "./status.ts";
+import type { ConnectedMesh } from "./world.ts";
 
 /** Something that works, but not as declared: told to the meshes it concerns, about one of their clusters. */
 export interface Note {
@@ -59,8 +60,11 @@ function disputed([first, ...others]: readonly Candidate[]): string[] {
   ];
 }
 
+type NoteInput = Pick<MeshStatusInput, "world" | "connected" | "nodeCommands">;
+
 /** What the spec of a mesh and the way to its clusters say by themselves, whatever a plan knows. */
-export function entryNotes({ meshes }: World, connected: ConnectedMesh): Note[] {
+export function entryNotes({ world, connected, nodeCommands }: NoteInput): Note[] {
+  const { meshes, clusters } = world;
   return connected.mesh.entries.flatMap(({ name, ignoredFields = [] }) => {
     const note = (reason: NoteReason, subject: string): Note => ({
       owners: [connected.mesh.id],
@@ -69,7 +73,12 @@ export function entryNotes({ meshes }: World, connected: ConnectedMesh): Note[] 
       subject,
     });
     const other = otherListing(meshes, connected, name);
+    const id = leadsTo(connected, name);
+    const { polled = [] } = (id && clusters.get(id)) ?? {};
+    const command = id && nodeCommands?.get(id);
     return [
+      ...(command === undefined ? [] : [note("NodeKeepaliveMissing", command)]),
+      ...polled.map((resource) => note("WatchForbidden", `watch ${resource}`)),
       ...(other === undefined ? [] : [note("ClusterListedTwice", other)]),
       ...(ignoredFields.length > 0 ? [note("BothForms", ignoredFields.join(", "))] : []),
     ];

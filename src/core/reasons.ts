@@ -71,8 +71,21 @@ export const unknownReasons = {
 
 export type UnknownReason = keyof typeof unknownReasons;
 
-/** What works, but not as somebody declared it. None of these stops a mesh from being Ready. */
+/** What is as declared, and good to know. */
+export const informationReasons = {
+  NodeKeepaliveMissing: {
+    waits: false,
+    hint: "Without Kilo's keepalive on its nodes a change of Peers can stall connections for 15 seconds. Run this command in that cluster, or give the operator the right to patch nodes there.",
+  },
+  NodeNoEndpoint: {
+    waits: true,
+    hint: "Nothing says where the node can be reached; others meet it when it comes to them. If it can be, annotate it with kilo.squat.ai/clustermesh-endpoint=HOST:PORT.",
+  },
+} as const satisfies Record<string, Explanation>;
+
+/** What works, but not as somebody declared it, and information. None of these stops a mesh from being Ready. */
 export const noteReasons = {
+  ...informationReasons,
   EndpointDiffers: {
     waits: true,
     hint: "The target's nodes meet this node elsewhere than it says; the endpoint is being moved, or correct it.",
@@ -94,6 +107,10 @@ export const noteReasons = {
     waits: true,
     hint: "The Secret leads to another cluster than before; the old one is being emptied.",
   },
+  WatchForbidden: {
+    waits: false,
+    hint: "This right is missing there, and changes are seen after up to 30 seconds: apply deploy/remote/rbac.yaml in that cluster.",
+  },
   ApiServerAddress: {
     waits: false,
     hint: "A route would cover the address of an API server that we use; declare that network if it is meant.",
@@ -102,6 +119,8 @@ export const noteReasons = {
 } as const satisfies Record<string, Explanation>;
 
 export type NoteReason = keyof typeof noteReasons;
+
+export const isInformation = (reason: string): boolean => reason in informationReasons;
 
 /** Why a mesh is not Ready, or is Degraded, where no reason of a cluster or a note says it. */
 export const conditionReasons = {

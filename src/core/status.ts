@@ -59,6 +59,8 @@ export interface MeshStatusInput {
   readonly reports: ReadonlyMap<ConnectionId, TargetReport>;
   /** Where each row of the mesh's ledger leads. */
   readonly ledger: readonly DrainRow[];
+  /** What a person may run in each cluster whose nodes we may not annotate. */
+  readonly nodeCommands?: ReadonlyMap<ConnectionId, string>;
   /** The wall clock, in milliseconds since 1970: credentials end. */
   readonly nowMs: number;
 }

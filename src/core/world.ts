@@ -43,6 +43,8 @@ export interface ClusterView {
   readonly endpointAgesMs: Ages;
   /** Two complete lists, far enough apart, agree: a node that was in neither is gone. */
   readonly absenceProven: boolean;
+  /** What is listed every 30 seconds because the right to watch it is missing, as RBAC writes it; absent when nothing is. */
+  readonly polled?: readonly string[];
   /** Who vouches for its API server, as far as that is known: Node UIDs anybody can write. */
   readonly trust?: string;
   /** When the credential that leads there ends, in milliseconds since 1970; absent where it does not say. */

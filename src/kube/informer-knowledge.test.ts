@@ -132,6 +132,23 @@ describe("known and unknown", () => {
   });
 });
 
+describe("failures", () => {
+  test("are counted by what was asked and what went wrong; what is asked to end has not failed", async () => {
+    const { informer, client, clock, stream, start } = anInformer();
+    client.willList(aKubeError("unauthorized"), aKubeError("server"), aKubeError("server"), aList(10));
+    client.willWatch(stream, aKubeError("forbidden", "watch"), new ScriptedStream());
+    await start();
+    expect(informer.readFailures).toEqual(new Map([["list unauthorized", 1]]));
+    await clock.advance(5_000);
+    stream.fail(aKubeError("unreachable", "watch"));
+    await clock.advance(60_000);
+    informer.relist();
+    await clock.settle();
+    const failed = { "list unauthorized": 1, "list server": 2, "watch unreachable": 1, "watch forbidden": 1 };
+    expect(Object.fromEntries(informer.readFailures)).toEqual(failed);
+  });
+});
+
 describe("patience", () => {
   test("errors are retried with growing, bounded pauses", async () => {
     const times: number[] = [];

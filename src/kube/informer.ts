@@ -8,6 +8,7 @@ import { type Knowledge, KnowledgeTracker } from "./knowledge.ts";
 import { type KubeObject, keyOf, type ObjectRef } from "./object.ts";
 import { OwnWrites } from "./own-writes.ts";
 import { Progress } from "./progress.ts";
+import type { ReadFailures } from "./read-failures.ts";
 import { Reflector } from "./reflector.ts";
 import type { Resource } from "./resource.ts";
 import { Store, type StoreChange, type StoreEntry } from "./store.ts";
@@ -131,6 +132,10 @@ export class Informer<T extends KubeObject, F> {
   /** How many watch streams have ended. While it stays the same, nothing was missed between two events. */
   get streamsEnded(): number {
     return this.#reflector.streamsEnded;
+  }
+
+  get readFailures(): ReadFailures {
+    return this.#reflector.readFailures;
   }
 
   get listCount(): number {

@@ -8,7 +8,8 @@ import type { KnowledgeTracker } from "./knowledge.ts";
 import { listPages } from "./list-pages.ts";
 import type { KubeList, KubeObject } from "./object.ts";
 import type { Progress } from "./progress.ts";
-import type { Resource } from "./resource.ts";
+import { failureAdded, type ReadFailures } from "./read-failures.ts";
+import { type Resource, resourceText } from "./resource.ts";
 import { compareVersions } from "./resource-version.ts";
 import { BrokenStreamError, type WatchEvent, watchEvents } from "./watch.ts";
 
@@ -60,6 +61,7 @@ export class Reflector<T extends KubeObject> {
   #mustList = true;
   #failures = 0;
   #streamsEnded = 0;
+  readonly #readFailures = new Map<string, number>();
   /** The stream of this round, once the server has accepted it. */
   #opened: { readonly at: number; readonly version: string } | undefined;
   #listedAt: number | undefined;
@@ -72,6 +74,10 @@ export class Reflector<T extends KubeObject> {
   /** How many streams have ended: what was told of before and after one may have a gap of time between them. */
   get streamsEnded(): number {
     return this.#streamsEnded;
+  }
+
+  get readFailures(): ReadFailures {
+    return this.#readFailures;
   }
 
   async run(): Promise<void> {
@@ -195,6 +201,7 @@ export class Reflector<T extends KubeObject> {
     this.#options.knowledge.interrupted();
     if (this.#interrupted()) return;
     const failure = this.#asKubeError(error);
+    failureAdded(this.#readFailures, failure);
     if (failure instanceof BrokenStreamError || isKubeError(failure, "gone", "not-found")) this.#mustList = true;
     this.#countFailure();
     this.#options.log.debug("list or watch failed", { error: failure.message, failures: this.#failures });
@@ -250,7 +257,12 @@ export class Reflector<T extends KubeObject> {
 
   #failure(verb: "list" | "watch", detail: string): KubeError {
     const { client, resource } = this.#options;
-    const name = resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`;
-    return new KubeError({ kind: "server", cluster: client.cluster, verb, resource: name, detail });
+    return new KubeError({
+      kind: "server",
+      cluster: client.cluster,
+      verb,
+      resource: resourceText(resource),
+      detail,
+    });
   }
 }

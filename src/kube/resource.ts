@@ -15,6 +15,9 @@ export function apiVersionOf(resource: Resource): string {
   return resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;
 }
 
+/** As RBAC and people write it. */
+export const resourceText = ({ group, plural }: Resource): string => (group === "" ? plural : `${plural}.${group}`);
+
 /** The path of a collection; without `namespace` that of all namespaces. */
 export function collectionPath(resource: Resource, namespace?: string): string {
   const root = resource.group === "" ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;

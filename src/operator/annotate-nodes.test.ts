@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { aMesh, aNode, aView, aWorld, conn } from "../../test/support/build.ts";
 import { aKubeError } from "../../test/support/scripted-client.ts";
-import { nodeName } from "../core/ids.ts";
+import { type ConnectionId, nodeName } from "../core/ids.ts";
 import type { NodeFacts } from "../core/node.ts";
 import type { KubeClient, MergePatch } from "../kube/client.ts";
 import type { ObjectRef } from "../kube/object.ts";
@@ -36,10 +36,13 @@ async function annotate({ nodes, keepalive, floor, inMesh = true, refuse = false
   };
   const meshes = inMesh ? [aMesh(2, { persistentKeepalive: keepalive })] : [];
   const world = aWorld({ meshes, views: [aView([aNode(1, 0)]), aView(nodes)] });
+  const told: (string | undefined)[] = [];
   const log: Logger = { ...silentLogger, warn: (_, fields) => void warnings.push(JSON.stringify(fields)) };
   const client = (): Pick<KubeClient, "patch"> => ({ patch: patch as unknown as KubeClient["patch"] });
-  const outcome: Outcome = await annotateNodes(conn(2), { observe: () => world, client, floorSeconds: floor, log });
-  return { written, warnings, outcome };
+  const tell = (_: ConnectionId, command: string | undefined): void => void told.push(command);
+  const ports = { observe: () => world, client, flagSeconds: floor, tell, log };
+  const outcome: Outcome = await annotateNodes(conn(2), ports);
+  return { written, warnings, told, outcome };
 }
 
 const ownAnnotations = new Set(["kilo.squat.ai/persistent-keepalive", "kilo-clustermesh.io/node-keepalive"]);
@@ -52,7 +55,7 @@ const anyNode = fc
     kiloEndpoint: fc.constantFrom("", "172.16.2.1:51820"),
     externalIps: fc.constantFrom([], ["203.0.113.5"]),
     keepalive: fc.constantFrom("", "10", "25", "7"),
-    keepaliveMark: fc.constantFrom("", "10", "25"),
+    keepaliveMark: fc.constantFrom("", "10", "25", "me/10", "me/25", "they/25"),
     granularity: fc.constantFrom("full", "location"),
   })
   .map((facts) => aNode(2, 0, facts));
@@ -99,14 +102,29 @@ describe("what is written on nodes", () => {
     const { written, outcome } = await annotate({ nodes, keepalive: 25, floor: 0 });
     expect(written.map(({ name }) => name)).toEqual(["c2-n0"]);
     expect(outcome.kind).toBe("waiting");
-    const ours = nodes.map((node) => ({ ...node, keepalive: "25", keepaliveMark: "25" }));
+    expect(written[0]?.body.metadata.annotations).toEqual({
+      "kilo.squat.ai/persistent-keepalive": "25",
+      "kilo-clustermesh.io/node-keepalive": "me/25",
+    });
+    const ours = nodes.map((node) => ({ ...node, keepalive: "25", keepaliveMark: "me/25" }));
     const later = await annotate({ nodes: ours, keepalive: 25, floor: 0 });
     expect([later.written, later.outcome.kind]).toEqual([[], "done"]);
   });
 
   it("is told as a command where the right to patch nodes is missing", async () => {
-    const { warnings, outcome } = await annotate({ nodes: [aNode(2, 0)], keepalive: 25, floor: 0, refuse: true });
-    expect(warnings.join()).toContain("kubectl annotate nodes --all kilo.squat.ai/persistent-keepalive=25");
+    const ours = aNode(2, 0, { keepalive: "10", keepaliveMark: "me/10" });
+    const scene = { nodes: [ours, aNode(2, 1)], keepalive: 25, floor: 0 };
+    const { warnings, told, outcome } = await annotate({ ...scene, refuse: true });
+    const command = "kubectl annotate nodes --all kilo.squat.ai/persistent-keepalive=25";
+    expect(warnings.join()).toContain(command);
+    expect(told).toEqual([command]);
     expect(outcome.kind).toBe("waiting");
+    expect((await annotate(scene)).told).toEqual([undefined]);
+  });
+
+  it("is told as no command where it would not do: what is there already it cannot change", async () => {
+    const nodes = [aNode(2, 0, { keepalive: "10", keepaliveMark: "me/10" })];
+    for (const inMesh of [true, false])
+      expect((await annotate({ nodes, keepalive: 25, floor: 0, refuse: true, inMesh })).told).toEqual([undefined]);
   });
 });

@@ -1,7 +1,7 @@
 import { nodes } from "../api/kilo-node.ts";
 import { annotations, nodeAnnotations } from "../api/names.ts";
 import type { ConnectionId } from "../core/ids.ts";
-import { type KeepaliveChange, keepaliveChanges } from "../core/node-keepalive.ts";
+import { type KeepaliveChange, keepaliveChanges, keepaliveMark } from "../core/node-keepalive.ts";
 import type { World } from "../core/world.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/errors.ts";
@@ -13,7 +13,9 @@ export interface AnnotatePorts {
   readonly observe: () => World | undefined;
   readonly client: (cluster: ConnectionId) => Pick<KubeClient, "patch"> | undefined;
   /** What the operator's owner asks of every mesh. */
-  readonly floorSeconds: number;
+  readonly flagSeconds: number;
+  /** What a person may run there because we may not; undefined when there is nothing to run. */
+  readonly tell: (cluster: ConnectionId, command: string | undefined) => void;
   readonly log: Logger;
 }
 
@@ -25,29 +27,36 @@ const deadlineMs = 5000;
 /** One cluster → Kilo's keepalive on its nodes. Without the right to patch nodes it says what a person may do instead. */
 export async function annotateNodes(cluster: ConnectionId, ports: AnnotatePorts): Promise<Outcome> {
   const world = ports.observe();
-  const [change, ...rest] = world ? keepaliveChanges(world, cluster, ports.floorSeconds) : [];
   const client = ports.client(cluster);
-  if (!change || !client) return done;
+  if (!client || world?.clusters.get(cluster)?.nodes.state !== "known") return done;
+  const changes = keepaliveChanges(world, cluster, ports.flagSeconds);
+  const [change] = changes;
+  if (!change) {
+    ports.tell(cluster, undefined);
+    return done;
+  }
   try {
-    await client.patch(nodes, { name: change.node }, { body: bodyOf(change), deadlineMs });
+    await client.patch(nodes, { name: change.node }, { body: bodyOf(change, world.instance), deadlineMs });
   } catch (error) {
     if (!isKubeError(error, "forbidden")) return failed(new Error(`annotate ${change.node}: ${refusalOf(error)}`));
-    ports.log.warn("keepalive not set on nodes", {
-      connection: cluster,
-      nodes: rest.length + 1,
-      command: commandFor(change),
-    });
+    const command = commandFor(changes);
+    ports.log.warn("keepalive not set on nodes", { connection: cluster, nodes: changes.length, command });
+    ports.tell(cluster, command);
     return waiting("no right to patch nodes", afterRefusalMs);
   }
+  ports.tell(cluster, undefined);
   ports.log.info("keepalive set on node", { connection: cluster, node: change.node, seconds: change.seconds ?? 0 });
-  return rest.length > 0 ? waiting("next node", betweenNodesMs) : done;
+  return changes.length > 1 ? waiting("next node", betweenNodesMs) : done;
 }
 
-function bodyOf({ seconds }: KeepaliveChange): object {
+function bodyOf({ seconds }: KeepaliveChange, instance: string): object {
   const value = seconds === undefined ? null : String(seconds);
-  return { metadata: { annotations: { [nodeAnnotations.keepalive]: value, [annotations.keepaliveMark]: value } } };
+  const mark = value && keepaliveMark(instance, value);
+  return { metadata: { annotations: { [nodeAnnotations.keepalive]: value, [annotations.keepaliveMark]: mark } } };
 }
 
-function commandFor({ seconds = 0 }: KeepaliveChange): string {
-  return `kubectl annotate nodes --all ${nodeAnnotations.keepalive}=${seconds}`;
+/** For all nodes in one line, whatever their number: without `--overwrite` it leaves every value alone that is there. */
+function commandFor(changes: readonly KeepaliveChange[]): string | undefined {
+  const missing = changes.find(({ isSet }) => !isSet);
+  return missing && `kubectl annotate nodes --all ${nodeAnnotations.keepalive}=${missing.seconds}`;
 }

@@ -1,5 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { aMesh, aMeshObject, aNode, aView, aWorld, conn, connected, heldAs, planOf } from "../../test/support/build.ts";
+import {
+  aKey,
+  aMesh,
+  aMeshObject,
+  aNode,
+  aView,
+  aWorld,
+  conn,
+  connected,
+  heldAs,
+  planOf,
+} from "../../test/support/build.ts";
 import { parseExposition } from "../../test/support/exposition.ts";
 import { readMesh } from "../api/cluster-mesh.ts";
 import type { Plan } from "../core/plan.ts";
@@ -18,7 +29,7 @@ function aSummary(cluster: number, overrides: Partial<ConnectionSummary> = {}): 
     nodes: 2,
     peers: new Map(),
     credential: undefined,
-    informers: [{ resource: "nodes", lists: 1, streamsEnded: 0 }],
+    informers: [{ resource: "nodes", lists: 1, streamsEnded: 0, readFailures: new Map() }],
     ...overrides,
   };
 }
@@ -72,6 +83,34 @@ describe("a cluster", () => {
     const credential = { kind: "token", atMs: now.getTime() - 60_000 } as const;
     const shown = await scrape(aState({ connections: () => [aSummary(1), aSummary(2, { credential })] }));
     expect(shown.value("kilo_clustermesh_credential_expiry_seconds", { kind: "token" })).toBe(-60);
+  });
+});
+
+describe("an informer", () => {
+  const done = { lists: 4, streamsEnded: 7 };
+
+  it("shows its lists, the watches that ended, and what failed by kind", async () => {
+    const readFailures = new Map([
+      ["list forbidden", 2],
+      ["watch unreachable", 3],
+    ]);
+    const informers = [{ resource: "nodes", ...done, readFailures }];
+    const shown = await scrape(aState({ connections: () => [aSummary(2, { informers })] }));
+    const labels = { connection: conn(2), cluster: "", resource: "nodes" };
+    expect(shown.value("kilo_clustermesh_lists_total", labels)).toBe(4);
+    expect(shown.value("kilo_clustermesh_watch_streams_ended_total", labels)).toBe(7);
+    expect(shown.of("kilo_clustermesh_reads_failed_total").map(({ labels: of, value }) => [of, value])).toEqual([
+      [{ ...labels, verb: "list", kind: "forbidden" }, 2],
+      [{ ...labels, verb: "watch", kind: "unreachable" }, 3],
+    ]);
+  });
+
+  it("of the operator's own cluster shows the same", async () => {
+    const informers = [{ resource: "secrets", ...done, readFailures: new Map([["watch gone", 1]]) }];
+    const shown = await scrape(aState({ informers: () => informers }));
+    const labels = { connection: "local", cluster: "local", resource: "secrets" };
+    expect(shown.value("kilo_clustermesh_watch_streams_ended_total", labels)).toBe(7);
+    expect(shown.value("kilo_clustermesh_reads_failed_total", { ...labels, verb: "watch", kind: "gone" })).toBe(1);
   });
 });
 
@@ -143,10 +182,30 @@ describe("a plan", () => {
     expect(shown.value("kilo_clustermesh_peers_taken")).toBe(0);
   });
 
+  it("shows the routes that somebody else has, and the changes that wait", async () => {
+    const [planned] = planOf(aWorld({ meshes: [mesh], views }), 2).peers;
+    if (!planned) throw new Error("no Peer is planned");
+    const another = { ...planned, name: "theirs" as never, publicKey: aKey("theirs") as never };
+    const theirs = heldAs(another, { instance: "another", owners: [] });
+    const peers = { state: "known", items: [theirs] } as const;
+    const world = aWorld({ meshes: [mesh], views: [aView([aNode(1, 0)]), aView([aNode(2, 0)], { peers }), aView([])] });
+    const report = { ...reportOf(planOf(world, 2)), pending: 3 };
+    const shown = await scrape(aState({ reports: new Map([[conn(2), report]]) }));
+    expect(shown.value("kilo_clustermesh_routes_refused", { connection: conn(2) })).toBe(2);
+    expect(shown.value("kilo_clustermesh_changes_pending", { connection: conn(2) })).toBe(3);
+  });
+
   it("that is unknown shows nothing", async () => {
     const plan = { state: "unknown", target: conn(2), reason: "Unreachable" } as const;
     const shown = await scrape(aState({ reports: new Map([[conn(2), reportOf(plan)]]) }));
     expect(shown.of("kilo_clustermesh_peers_taken")).toEqual([]);
+  });
+});
+
+describe("events that were not written", () => {
+  it("are counted", async () => {
+    const shown = await scrape(aState({ eventsDropped: () => 5 }));
+    expect(shown.value("kilo_clustermesh_events_dropped_total")).toBe(5);
   });
 });
 

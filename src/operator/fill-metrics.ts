@@ -42,10 +42,14 @@ function fillConnection(metrics: RecordedMetrics, summary: ConnectionSummary, { 
 }
 
 function fillInformers(metrics: RecordedMetrics, id: ConnectionId, informers: readonly InformerSummary[]): void {
-  for (const { resource, lists, streamsEnded } of informers) {
+  for (const { resource, lists, streamsEnded, readFailures } of informers) {
     const labels = { ...metrics.labels(id), resource };
     metrics.series.add("kilo_clustermesh_lists_total", labels, lists);
     metrics.series.add("kilo_clustermesh_watch_streams_ended_total", labels, streamsEnded);
+    for (const [failure, count] of readFailures) {
+      const [verb = "", kind = ""] = failure.split(" ");
+      metrics.series.add("kilo_clustermesh_reads_failed_total", { ...labels, verb, kind }, count);
+    }
   }
 }
 

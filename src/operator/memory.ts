@@ -50,6 +50,8 @@ export class Memory {
   readonly meshLists: ListProof;
   /** What the last run of each target came to. */
   readonly reports = new Map<ConnectionId, TargetReport>();
+  /** What a person may run in each cluster whose nodes we may not annotate. */
+  readonly nodeCommands = new Map<ConnectionId, string>();
   readonly #options: MemoryOptions;
   readonly #speakers = new Map<ConnectionId, ConnectionId>();
   readonly #recalls = new Map<ConnectionId, Recall>();
@@ -85,8 +87,8 @@ export class Memory {
     this.#topology = topology;
     this.#recalls.clear();
     const open = new Set(this.registry.ids());
-    for (const id of this.reports.keys()) if (!open.has(id)) this.reports.delete(id);
-    for (const id of this.#speakers.keys()) if (!open.has(id)) this.#speakers.delete(id);
+    for (const known of [this.reports, this.nodeCommands, this.#speakers])
+      for (const id of known.keys()) if (!open.has(id)) known.delete(id);
     return true;
   }
 
@@ -116,6 +118,14 @@ export class Memory {
 
   ledger(mesh: MeshId): readonly DrainRow[] {
     return this.#topology?.ledgers.get(mesh) ?? [];
+  }
+
+  /** True when that is news. */
+  tellNodeCommand(id: ConnectionId, command: string | undefined): boolean {
+    if (this.nodeCommands.get(id) === command) return false;
+    if (command === undefined) this.nodeCommands.delete(id);
+    else this.nodeCommands.set(id, command);
+    return true;
   }
 
   /** From now on `speaker` speaks for the cluster that `twin` leads to as well. */

@@ -1,6 +1,6 @@
 import { type ClusterMeshObject, clusterMeshes } from "../api/cluster-mesh.ts";
 import type { ClusterMeshStatus } from "../api/schema.ts";
-import { noteReasons } from "../core/reasons.ts";
+import { isInformation, noteReasons } from "../core/reasons.ts";
 import type { EventInput } from "../kube/events.ts";
 import { apiVersionOf } from "../kube/resource.ts";
 
@@ -76,7 +76,7 @@ function noteEvent(cluster: string, { reason, count, examples = [] }: Row): Mesh
   const { waits = false, hint = "" } = table[reason] ?? {};
   const more = count > examples.length ? [`and ${count - examples.length} more`] : [];
   const note = `${cluster}: ${[...examples, ...more].join("; ")}. ${hint}`;
-  return { type: waits ? "Normal" : "Warning", reason, note };
+  return { type: waits || isInformation(reason) ? "Normal" : "Warning", reason, note };
 }
 
 /** The Event as it is recorded. */

@@ -145,4 +145,10 @@ export const operatorMetrics = {
     labels: [...cluster, "resource"],
     atScrape: true,
   },
+  kilo_clustermesh_reads_failed_total: {
+    type: "counter",
+    help: "Lists and watches of a resource that failed since the cluster was connected, by kind of error.",
+    labels: [...cluster, "resource", "verb", "kind"],
+    atScrape: true,
+  },
 } as const satisfies MetricTable;

@@ -201,7 +201,10 @@ export class Operator {
     return annotateNodes(cluster, {
       observe: () => this.#memory.worldToPlan(),
       client: (id) => this.#memory.registry.get(id)?.client,
-      floorSeconds: this.#options.nodeKeepaliveSeconds,
+      flagSeconds: this.#options.nodeKeepaliveSeconds,
+      tell: (id, command) => {
+        if (this.#memory.tellNodeCommand(id, command)) this.#wakeMeshesOf(id);
+      },
       log: this.#options.log,
     });
   }
@@ -212,6 +215,7 @@ export class Operator {
       mesh: (key) => this.#memory.meshes.get(key),
       observe: () => this.#memory.world(),
       reports: this.#memory.reports,
+      nodeCommands: this.#memory.nodeCommands,
       ledger: (id) => this.#memory.ledger(id),
       clock,
       uptimeMs: () => clock.now() - this.#startedMs,

@@ -4,7 +4,7 @@ import type { ClusterMeshStatus } from "../api/schema.ts";
 import { type DrainRow, drainState, isServed } from "../core/drain.ts";
 import type { ConnectionId, MeshId } from "../core/ids.ts";
 import { isInSpec } from "../core/ledger.ts";
-import { type MeshStatus, meshStatus, refusedStatus, type TargetReport } from "../core/status.ts";
+import { type MeshStatus, type MeshStatusInput, meshStatus, refusedStatus, type TargetReport } from "../core/status.ts";
 import type { World } from "../core/world.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { done, failed, type Outcome, waiting } from "../runtime/outcome.ts";
@@ -15,6 +15,7 @@ export interface ReportPorts {
   readonly mesh: (id: MeshId) => MeshRecord | undefined;
   readonly observe: () => World | undefined;
   readonly reports: ReadonlyMap<ConnectionId, TargetReport>;
+  readonly nodeCommands?: NonNullable<MeshStatusInput["nodeCommands"]>;
   readonly clock: Clock;
   /** For how long we have been looking: what is unknown at first is no news. */
   readonly uptimeMs: () => number;
@@ -103,8 +104,9 @@ function ledgerNow(
 
 function statusNow(record: MeshRecord, world: World | undefined, ports: ReportPorts): MeshStatus | undefined {
   if (record.state === "refused") return refusedStatus(record.object.metadata.generation ?? 0, record.problems);
-  const { reports, clock } = ports;
+  const { reports, nodeCommands = new Map(), clock } = ports;
   const connected = world?.meshes.find(({ mesh }) => mesh.id === record.id);
   if (!world || !connected) return undefined;
-  return meshStatus({ world, connected, reports, ledger: ports.ledger(record.id), nowMs: clock.date().getTime() });
+  const ledger = ports.ledger(record.id);
+  return meshStatus({ world, connected, reports, nodeCommands, ledger, nowMs: clock.date().getTime() });
 }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { aKey, conn } from "../../test/support/build.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
-import { aList, modified, ScriptedClient, ScriptedStream } from "../../test/support/scripted-client.ts";
+import { aKubeError, aList, modified, ScriptedClient, ScriptedStream } from "../../test/support/scripted-client.ts";
 import { type NodeObject, nodes } from "../api/kilo-node.ts";
 import type { PeerObject } from "../api/kilo-peer.ts";
 import { nodeAnnotations } from "../api/names.ts";
@@ -27,13 +27,15 @@ afterEach(async () => {
 });
 
 /** A cluster of one node, of which the test tells what is heard. */
-async function aConnection() {
+async function aConnection({ unwatched = [] }: { readonly unwatched?: readonly string[] } = {}) {
   const [clock, script] = [new FakeClock(), new ScriptedClient()];
   const streams = { nodes: new ScriptedStream(), peers: new ScriptedStream() };
   const list = async ({ plural }: Resource<KubeObject>) =>
     plural === nodes.plural ? aList(10, aNodeAt(10)) : aList(10);
-  const watch = async ({ plural }: Resource<KubeObject>, { signal }: WatchOptions) =>
-    streams[plural as keyof typeof streams].open(signal);
+  const watch = async ({ plural }: Resource<KubeObject>, { signal }: WatchOptions) => {
+    if (unwatched.includes(plural)) throw aKubeError("forbidden", "watch");
+    return streams[plural as keyof typeof streams].open(signal);
+  };
   const client = Object.assign(script, { list, watch }) as unknown as KubeClient;
   const changes: ClusterChange[] = [];
   const outside = { client, clock, log: silentLogger, onChange: (change: ClusterChange) => void changes.push(change) };
@@ -82,6 +84,19 @@ describe("what a node says", () => {
     expect(await hear("nodes", aNodeAt(11, { [nodeAnnotations.wireguardIp]: "10.4.0.1/16" }))).toEqual(["node"]);
     expect(listed()).not.toBe(before);
     expect(listed()).toMatchObject([{ name: "n", key: "k", wireguardIp: "10.4.0.1/16" }]);
+  });
+});
+
+describe("a cluster in which watching is forbidden", () => {
+  it("is known, and says what is listed again and again instead", async () => {
+    const { connection, changes, listed } = await aConnection({ unwatched: ["nodes", "peers"] });
+    expect(listed()).toHaveLength(1);
+    expect(connection.view().polled).toEqual(["nodes", "peers.kilo.squat.ai"]);
+    expect(changes.at(-1)).toBe("knowledge");
+    const one = await aConnection({ unwatched: ["peers"] });
+    expect(one.connection.view().polled).toEqual(["peers.kilo.squat.ai"]);
+    const none = await aConnection();
+    expect(none.connection.view()).not.toHaveProperty("polled");
   });
 });
 

@@ -13,6 +13,7 @@ import { type ConnectionConfig, trustOf } from "../kube/connection-config.ts";
 import { type CredentialExpiry, credentialExpiry } from "../kube/credential-expiry.ts";
 import { type Change, Informer } from "../kube/informer.ts";
 import type { Knowledge } from "../kube/knowledge.ts";
+import { type Resource, resourceText } from "../kube/resource.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
 import { Departures, type Moment } from "./departures.ts";
@@ -61,6 +62,7 @@ export class Connection {
   /** What the log last said of our knowledge. */
   #told = "";
   #proving = false;
+  #polled: readonly string[] = [];
 
   constructor({ id, client, clock, log, onChange, config }: ConnectionOptions) {
     this.id = id;
@@ -120,6 +122,7 @@ export class Connection {
       absenceProven: this.#departures.absenceProven,
       ...credentialFacts(this.#credential),
       ...(this.#trust !== undefined && { trust: this.#trust }),
+      ...(this.#polled.length > 0 && { polled: this.#polled }),
     };
   }
 
@@ -194,6 +197,7 @@ export class Connection {
   }
 
   #knowledgeChanged(): void {
+    this.#polled = [...polledIn(this.#nodes.knowledge, nodes), ...polledIn(this.#peers.knowledge, peers)];
     const text = this.unknown ?? "known";
     if (text !== this.#told) this.#tell(text);
     this.#told = text;
@@ -252,6 +256,9 @@ export class Connection {
     if (before?.facts !== after?.facts) this.#onChange("node");
   }
 }
+
+const polledIn = (knowledge: Knowledge, resource: Resource): string[] =>
+  knowledge.state === "known" && knowledge.polling ? [resourceText(resource)] : [];
 
 function credentialFacts(credential: CredentialExpiry | undefined) {
   if (!credential) return {};

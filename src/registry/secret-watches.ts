@@ -2,6 +2,7 @@ import { readSecret, type SecretData, type SecretObject, sameSecretData, secrets
 import type { KubeClient } from "../kube/client.ts";
 import { Informer } from "../kube/informer.ts";
 import { keyOf } from "../kube/object.ts";
+import { failuresAdded, noReadFailures } from "../kube/read-failures.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
 import { type InformerSummary, informerSummary } from "./summary.ts";
@@ -19,11 +20,12 @@ export interface SecretWatchesOptions {
   readonly onChange: () => void;
 }
 
-type Done = Pick<Informer<SecretObject, SecretData>, "listCount" | "streamsEnded">;
+type Done = Pick<Informer<SecretObject, SecretData>, "listCount" | "streamsEnded" | "readFailures">;
 
 const added = (a: Done, b: Done): Done => ({
   listCount: a.listCount + b.listCount,
   streamsEnded: a.streamsEnded + b.streamsEnded,
+  readFailures: failuresAdded(a.readFailures, b.readFailures),
 });
 
 /** Follows just the Secrets that meshes name, one watch each: reading all Secrets of a cluster is not our business. */
@@ -32,7 +34,7 @@ export class SecretWatches {
   readonly #watches = new Map<string, Informer<SecretObject, SecretData>>();
 
   /** What watches that are no more had done. */
-  #ended: Done = { listCount: 0, streamsEnded: 0 };
+  #ended: Done = { listCount: 0, streamsEnded: 0, readFailures: noReadFailures };
 
   constructor(options: SecretWatchesOptions) {
     this.#options = options;

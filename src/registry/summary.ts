@@ -4,7 +4,8 @@ import type { UnknownReason } from "../core/reasons.ts";
 import type { CredentialExpiry } from "../kube/credential-expiry.ts";
 import type { Informer } from "../kube/informer.ts";
 import type { KubeObject } from "../kube/object.ts";
-import type { Resource } from "../kube/resource.ts";
+import type { ReadFailures } from "../kube/read-failures.ts";
+import { type Resource, resourceText } from "../kube/resource.ts";
 
 /** What one informer has done so far. */
 export interface InformerSummary {
@@ -12,13 +13,14 @@ export interface InformerSummary {
   readonly resource: string;
   readonly lists: number;
   readonly streamsEnded: number;
+  readonly readFailures: ReadFailures;
 }
 
 export function informerSummary<T extends KubeObject, F>(
-  { group, plural }: Resource<T>,
-  { listCount, streamsEnded }: Pick<Informer<T, F>, "listCount" | "streamsEnded">,
+  resource: Resource<T>,
+  { listCount, streamsEnded, readFailures }: Pick<Informer<T, F>, "listCount" | "streamsEnded" | "readFailures">,
 ): InformerSummary {
-  return { resource: group === "" ? plural : `${plural}.${group}`, lists: listCount, streamsEnded };
+  return { resource: resourceText(resource), lists: listCount, streamsEnded, readFailures };
 }
 
 /** One connection in numbers; making it copies nothing. */

@@ -1,3 +1,4 @@
+import type { ConnectionId } from "../../src/core/ids.ts";
 import type { Mesh } from "../../src/core/mesh.ts";
 import { planTarget } from "../../src/core/plan.ts";
 import { type MeshStatus, type MeshStatusInput, meshStatus, type TargetReport } from "../../src/core/status.ts";
@@ -14,19 +15,20 @@ export interface SettledParts {
   readonly refusals?: TargetReport["refusals"];
   readonly ledger?: MeshStatusInput["ledger"];
   readonly nowMs?: number;
+  readonly nodeCommands?: ReadonlyMap<ConnectionId, string>;
 }
 
 /** The status of the first mesh when every cluster holds what it should, and the last run of each is reported. */
 export function settledStatus(parts: SettledParts): MeshStatus {
   const world = settledWorld(parts);
-  const { refusals = [], ledger = [], nowMs = 0 } = parts;
+  const { refusals = [], ledger = [], nowMs = 0, nodeCommands = new Map() } = parts;
   const reports = [...world.clusters.keys()].map((id) => {
     const report: TargetReport = { spec: world.spec, plan: planTarget(world, id), refusals, pending: 0 };
     return [id, report] as const;
   });
   const [connected] = world.meshes;
   if (!connected) throw new Error("no mesh");
-  return meshStatus({ world, connected, reports: new Map(reports), ledger, nowMs });
+  return meshStatus({ world, connected, reports: new Map(reports), ledger, nowMs, nodeCommands });
 }
 
 function settledWorld({ meshes, views, connected, overrides }: SettledParts): World {
