@@ -8,10 +8,10 @@ import { aggregate, rangesOf } from "./ranges.ts";
 /** What a Peer may keep of its routes. */
 export type RouteKeeper = (held: HeldPeer) => readonly string[];
 
-/** What the operator's owner still allows: that is taken back from any Peer. */
-export function allowedKeeper(allowed: readonly Cidr[]): RouteKeeper {
+/** What the operator's owner still allows: the rest is taken back from any Peer, whatever keeps it. */
+export function allowedKeeper(allowed: readonly Cidr[]): (routes: readonly string[]) => readonly string[] {
   const { within } = rangesOf(allowed);
-  return ({ allowedIps }) => (allowed.length === 0 ? allowedIps : partsIn(allowedIps, within));
+  return (routes) => (allowed.length === 0 ? routes : partsIn(routes, within));
 }
 
 /**

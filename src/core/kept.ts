@@ -56,29 +56,31 @@ export function keptPeers({ unwanted, ...input }: KeptInput): KeptPeer[] {
 export type Why = Omit<KeptPeer, "held">;
 
 /** Says of Peers of one target why they would stay if no node wanted them now. */
-export function keeping({ world, target, sources }: KeepingInput): (held: HeldPeer) => Why | undefined {
+export function keeping(input: KeepingInput): (held: HeldPeer) => Why | undefined {
+  const allowed = allowedKeeper(input.world.allowedCidrs);
+  const answersFor = answering(input);
+  return (held) => {
+    const answers = answersFor(held);
+    const [first] = answers;
+    const routes = answers.map((why) => why.routes);
+    return first && { ...first, routes: allowed(anyOf(held, routes)) };
+  };
+}
+
+/** Everybody who would keep a Peer, with what of it; the first of them says why. */
+function answering({ world, target, sources }: KeepingInput): (held: HeldPeer) => readonly Why[] {
   const meshes = new Map(world.meshes.map((connected) => [connected.mesh.id, connected]));
-  const allowed = allowedKeeper(world.allowedCidrs);
   const isElsewhere = oncePer((owner: ConnectedMesh) => reachesElsewhere(world, owner, target));
   const keeperOf = oncePer(sourceKeeping);
   return (held) => {
     if (held.owners.some((owner) => world.refused.has(owner)))
-      return { reason: "MeshNotAccepted", routes: allowed(held) };
+      return [{ reason: "MeshNotAccepted", routes: held.allowedIps }];
     if (held.owners.flatMap((owner) => meshes.get(owner) ?? []).some(isElsewhere))
-      return { reason: "OwnedElsewhere", routes: held.allowedIps };
+      return [{ reason: "OwnedElsewhere", routes: held.allowedIps }];
     const { asked, silent } = sourcesBehind(held, sources);
     const answers = asked.flatMap((source) => keeperOf(source)(held) ?? []);
-    const [first] = answers;
-    const others = first ? silent.flatMap((source) => keeperOf(source)(held) ?? []) : [];
-    return (
-      first && {
-        ...first,
-        routes: anyOf(
-          held,
-          [...answers, ...others].map(({ routes }) => routes),
-        ),
-      }
-    );
+    const others = answers.length > 0 ? silent.flatMap((source) => keeperOf(source)(held) ?? []) : [];
+    return [...answers, ...others];
   };
 }
 
