@@ -1,11 +1,11 @@
 import type { ConnectionId } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
-import { allowedKeeper, anyOf, entriesKeeper, mayBeOf, routesInto, sourceKeeper } from "./kept-routes.ts";
+import { allowedKeeper, anyOf, entriesKeeper, routesInto, sourceKeeper } from "./kept-routes.ts";
 import type { MeshEntry } from "./mesh.ts";
 import { oncePer } from "./once-per.ts";
 import type { HeldPeer } from "./peer.ts";
 import { skipReasons } from "./reasons.ts";
-import { doorsTo } from "./same-cluster.ts";
+import { doorsTo, entriesBehind } from "./same-cluster.ts";
 import type { ClusterView, ConnectedMesh, World } from "./world.ts";
 
 /** Why an existing Peer that is not wanted stays for now. */
@@ -101,12 +101,11 @@ function sourcesBehind(held: HeldPeer, sources: readonly JudgedSource[]) {
   return asked.length > 0 ? { asked, silent } : { asked: silent, silent: [] };
 }
 
-/** What an owner keeps here that may hold this cluster through another entry than the one a Peer comes from. */
+/** What an owner keeps that is no source here, but may hold this cluster through another connection. */
 function elsewhereKeeping({ mesh }: ConnectedMesh, doors: readonly MeshEntry[]): (held: HeldPeer) => Why | undefined {
   return (held) => {
-    const behind = doors.length > 0 ? mesh.entries.filter((entry) => mayBeOf(entry, held)) : [];
-    if (!behind.some((entry) => doors.some((door) => door !== entry))) return undefined;
-    return { reason: "OwnedElsewhere", routes: entriesKeeper(behind)(held) };
+    const behind = entriesBehind({ entries: mesh.entries, doors }, held);
+    return behind.length > 0 ? { reason: "OwnedElsewhere", routes: entriesKeeper(behind)(held) } : undefined;
   };
 }
 

@@ -1,8 +1,10 @@
 import { networksIn, parseHostInCidr } from "./cidr.ts";
 import type { ConnectionId } from "./ids.ts";
+import { mayBeOf } from "./kept-routes.ts";
 import { declaredRanges, type MeshEntry } from "./mesh.ts";
 import type { NodeFacts } from "./node.ts";
 import { onceFor } from "./once-per.ts";
+import type { HeldPeer } from "./peer.ts";
 import { meet, rangesOf } from "./ranges.ts";
 import { clustersOf, isIn, leadsTo } from "./source.ts";
 import type { ConnectedMesh, World } from "./world.ts";
@@ -25,6 +27,19 @@ export function doorsTo(world: World, owner: ConnectedMesh, target: ConnectionId
     if (!declaresNodesOf(world, target, entry)) return false;
     return !id || !isListed(world, id) || !isListed(world, target) || sharesNode(world, id, target);
   });
+}
+
+/** What an owner may mean by a Peer here. */
+export interface Meaning {
+  readonly entries: readonly MeshEntry[];
+  /** Given where it is no source here: then one of them has to lead here, and it is not the one that the Peer comes from. */
+  readonly doors?: readonly MeshEntry[];
+}
+
+/** The entries that the Peer may come from. */
+export function entriesBehind({ entries, doors }: Meaning, held: HeldPeer): readonly MeshEntry[] {
+  const behind = entries.filter((entry) => mayBeOf(entry, held));
+  return !doors || behind.some((entry) => doors.some((door) => door !== entry)) ? behind : [];
 }
 
 /** True also while nothing is known of them. */
