@@ -49,9 +49,10 @@ export function renderInput(
 ): RenderInput {
   const { mesh, source, connected, connection, entry, admitted, unclear, view } = judged;
   const isOfSource = ({ held }: KeptPeer): boolean => held.source === source && held.owners.includes(mesh);
-  const { resolved, digest } = world;
+  const { resolved, allowedCidrs, digest } = world;
   return {
-    ...{ mesh, source, connected, connection, entry, admitted, unclear, servers, promised, resolved, digest },
+    ...{ mesh, source, connected, connection, entry, admitted, unclear, servers, promised, resolved },
+    ...{ allowedCidrs, digest },
     silent: view?.silent ?? nobody,
     helds: heldsOf(holding, admitted),
     kept: kept.filter(isOfSource).map(({ held }) => held),
