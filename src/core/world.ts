@@ -43,6 +43,8 @@ export interface ClusterView {
   readonly endpointAgesMs: Ages;
   /** Two complete lists, far enough apart, agree: a node that was in neither is gone. */
   readonly absenceProven: boolean;
+  /** When a write there was last forbidden, on the monotonic clock; absent where none was, or one went through since. */
+  readonly forbiddenAtMs?: number;
   /** Who vouches for its API server, as far as that is known: Node UIDs anybody can write. */
   readonly trust?: string;
   /** When the credential that leads there ends, in milliseconds since 1970; absent where it does not say. */
