@@ -37,10 +37,9 @@ interface Share {
 
 /** What releases a route, with what gains it. One sweep in the order of routes: those around one are open when it comes. */
 function takenOver(changes: readonly PeerChange[]): readonly Wait[] {
-  const gained = sharesOf(changes, gainedBy, true);
-  const { touches } = rangesOf(gained.map(({ route }) => route));
-  const released = sharesOf(changes, releasedBy, false).filter(({ route }) => touches(route));
+  const released = sharesOf(changes, releasedBy, false);
   if (released.length === 0) return [];
+  const gained = sharesOf(changes, gainedBy, true);
   const open: Share[] = [];
   return [...gained, ...released].sort(byRoute).flatMap((share) => {
     for (let last = open.at(-1); last && !contains(last.route, share.route); last = open.at(-1)) open.pop();
@@ -65,24 +64,32 @@ function survivors(changes: readonly PeerChange[]): readonly Wait[] {
 
 /** Those that wait for each other, and for nobody else. */
 function exchangesIn(waits: Waits): ReadonlySet<PeerChange> {
-  const among = narrowed(new Set(waits.keys()), (left) => (change) => waits.get(change)?.isSubsetOf(left) ?? false);
-  return narrowed(among, (left) => {
-    const awaited = new Set([...left].flatMap((change) => [...(waits.get(change) ?? [])]));
-    return (change) => awaited.has(change);
-  });
+  const later = followers(waits);
+  const left = new Set([...waits.keys()].filter((change) => !later.has(change)));
+  const awaited = [...left].flatMap((change) => [...(waits.get(change) ?? [])]);
+  const times = new Map<PeerChange, number>();
+  for (const change of awaited) times.set(change, (times.get(change) ?? 0) + 1);
+  // Whom nobody waits for is in no exchange, and then nor is who was awaited by such alone.
+  const idle = [...left].filter((change) => !times.has(change));
+  for (const change of idle) {
+    left.delete(change);
+    for (const other of waits.get(change) ?? []) {
+      const more = (times.get(other) ?? 0) - 1;
+      times.set(other, more);
+      if (more === 0) idle.push(other);
+    }
+  }
+  return left;
 }
 
-/** What is left when nothing more is to be left out. */
-function narrowed(
-  changes: ReadonlySet<PeerChange>,
-  staying: (left: ReadonlySet<PeerChange>) => (change: PeerChange) => boolean,
-): ReadonlySet<PeerChange> {
-  let left = changes;
-  for (;;) {
-    const next = new Set([...left].filter(staying(left)));
-    if (next.size === left.size) return left;
-    left = next;
-  }
+/** Those that wait, at whatever remove, for one that waits for nobody. */
+function followers(waits: Waits): ReadonlySet<PeerChange> {
+  const pairs = [...waits].flatMap(([change, others]) => [...others].map((other) => ({ change, other })));
+  const waiting = Map.groupBy(pairs, ({ other }) => other);
+  const found = new Set([...waiting.keys()].filter((change) => !waits.has(change)));
+  // A set gives what is added while it is gone through.
+  for (const one of found) for (const { change } of waiting.get(one) ?? []) found.add(change);
+  return found;
 }
 
 type RoutesOf = (change: PeerChange) => readonly Cidr[];
