@@ -39,13 +39,36 @@ describe("a Peer of the Go operator", () => {
     expect(planWith(held, [mesh], { refused: new Set([meshId("other", "my-mesh")]) }).ours).toEqual([]);
   });
 
-  it("of a source that left the spec goes", () => {
-    const stale = legacy(heldAs(synced[0] as never), {
-      source: clusterName("gone"),
-      publicKey: aKey("gone"),
-      name: "x" as PeerName,
+  describe("of a source that no mesh of its name has", () => {
+    const [first] = synced;
+    if (!first) throw new Error("a plan without Peers");
+    const stale = legacy(
+      heldAs(first, { source: clusterName("gone"), publicKey: aKey("gone"), name: "x" as PeerName }),
+    );
+    const namesake: Mesh = { ...mesh, id: meshId("other", "my-mesh"), namespace: "other" };
+    const deletes = { action: "delete", held: expect.objectContaining({ name: "x" }) };
+
+    it.each([
+      ["one mesh", [mesh]],
+      ["two meshes", [mesh, namesake]],
+    ])("goes only when two lists of the meshes agree (%s)", (_, meshes) => {
+      const waiting = planWith([stale], meshes);
+      expect([waiting.ghosts, waiting.ours]).toEqual([1, []]);
+      const proven = planWith([stale], meshes, { ghostsMayGo: true });
+      expect(diffPeers(proven)).toContainEqual(expect.objectContaining(deletes));
     });
-    expect(diffPeers(planWith([...held, stale], [mesh]))).toContainEqual(expect.objectContaining({ action: "delete" }));
+
+    it("is left alone while a mesh of its name is not accepted: that may have the source", () => {
+      const plan = planWith([stale], [mesh], { refused: new Set([namesake.id]), ghostsMayGo: true });
+      expect([plan.ghosts, plan.ours]).toEqual([0, []]);
+    });
+
+    it("is taken over in place, when the lists agree, if a node of a source that got another name has its key", () => {
+      const renamed = held.map((peer) => ({ ...peer, source: clusterName("old") }));
+      expect(planWith(renamed, [mesh]).taken).toHaveLength(2);
+      const changes = diffPeers(planWith(renamed, [mesh], { ghostsMayGo: true }));
+      expect(changes.map(({ action }) => action)).toEqual(["update", "update"]);
+    });
   });
 
   it("whose mesh is in no namespace goes only when two lists of the meshes agree", () => {

@@ -1,5 +1,5 @@
 import { admitNode } from "./admit.ts";
-import { type ConnectionId, type NodeName, peerName } from "./ids.ts";
+import { type ConnectionId, type MeshId, type NodeName, peerName } from "./ids.ts";
 import type { HeldPeer } from "./peer.ts";
 import { rememberedEach } from "./remembered.ts";
 import { sourcesOf } from "./source.ts";
@@ -7,8 +7,8 @@ import { nodesBehind, type World } from "./world.ts";
 
 /**
  * The Go operator's Peers carry two labels and nothing else. One that exactly one living mesh of that name can mean is
- * ours from now on; its next write stamps it. Two candidates: left alone. None in any namespace: a ghost, which goes when
- * two lists of the meshes agree.
+ * ours from now on; its next write stamps it. Two candidates: left alone. None: a ghost, which goes when two lists of the
+ * meshes agree; also where a mesh of that name lives that has no such source, or lost it before we came.
  */
 export function adoptPeers(world: World, target: ConnectionId, held: readonly HeldPeer[]): readonly HeldPeer[] {
   const owned = held.map((peer) => (isLegacy(peer) ? adopted(world, peer) : peer));
@@ -35,12 +35,9 @@ function taken(world: World, target: ConnectionId, peer: HeldPeer): HeldPeer {
   return { ...peer, instance: world.instance, owners: [mesh], source, mesh: connected.mesh.name, node, legacy: true };
 }
 
-/** Peers of the Go operator whose mesh is in no namespace. */
+/** Peers of the Go operator that no mesh explains. */
 export function ghostsAmong(world: World, held: readonly HeldPeer[]): HeldPeer[] {
-  const legacy = held.filter(isLegacy);
-  if (legacy.length === 0) return legacy;
-  const names = new Set([...world.meshes.map(({ mesh }) => mesh.id), ...world.refused].map((id) => id.split("/")[1]));
-  return legacy.filter(({ mesh }) => !names.has(mesh));
+  return held.filter((peer) => isLegacy(peer) && meantBy(world, peer) === "nobody");
 }
 
 /** Finds those that may become ours: in each list by what differs from the one before. */
@@ -56,15 +53,20 @@ const isLegacy = ({ instance, mesh, source, owners }: HeldPeer): boolean =>
   instance === "" && mesh !== "" && source !== "" && owners.length === 0;
 
 function adopted(world: World, peer: HeldPeer): HeldPeer {
-  const named = world.meshes.filter(({ mesh }) => mesh.name === peer.mesh);
-  const meant = named.filter(({ mesh }) => mesh.entries.some(({ name }) => name === peer.source));
-  const namesakes = meant.length > 0 ? meant : named;
-  const refused = [...world.refused].filter((id) => id.endsWith(`/${peer.mesh}`));
-  const [connected] = namesakes;
-  if (namesakes.length + refused.length > 1) return peer;
-  if (connected)
-    return { ...peer, instance: world.instance, owners: [connected.mesh.id], node: nodeOf(world, peer), legacy: true };
-  return refused.length === 0 && world.ghostsMayGo ? { ...peer, instance: world.instance, legacy: true } : peer;
+  const meant = meantBy(world, peer);
+  if (meant === "nobody") return world.ghostsMayGo ? { ...peer, instance: world.instance, legacy: true } : peer;
+  if (meant === "unclear") return peer;
+  return { ...peer, instance: world.instance, owners: [meant], node: nodeOf(world, peer), legacy: true };
+}
+
+/**
+ * The one living mesh of its name that has its source. A mesh that is not accepted may have it as well. A mesh of that name
+ * without that source does not mean it: it may be the namesake of one that another operator serves.
+ */
+function meantBy({ meshes, refused }: World, { mesh: name, source }: HeldPeer): MeshId | "nobody" | "unclear" {
+  const living = meshes.filter(({ mesh }) => mesh.name === name && mesh.entries.some((entry) => entry.name === source));
+  const isRefused = [...refused].some((id) => id.endsWith(`/${name}`));
+  return isRefused || living.length > 1 ? "unclear" : (living[0]?.mesh.id ?? "nobody");
 }
 
 /** The node whose key it holds, else the one whose Peer the Go operator would call so. */

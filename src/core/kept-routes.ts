@@ -1,6 +1,6 @@
 import { type Cidr, isHost, networksIn, parseCidr } from "./cidr.ts";
 import type { JudgedSource } from "./judge.ts";
-import { declaredNetworks } from "./mesh.ts";
+import { declaredNetworks, declaredRanges, type MeshEntry } from "./mesh.ts";
 import { ownRoutes } from "./node.ts";
 import type { HeldPeer } from "./peer.ts";
 import { aggregate, rangesOf } from "./ranges.ts";
@@ -8,10 +8,10 @@ import { aggregate, rangesOf } from "./ranges.ts";
 /** What a Peer may keep of its routes. */
 export type RouteKeeper = (held: HeldPeer) => readonly string[];
 
-/** What the operator's owner still allows: that is taken back from any Peer. */
-export function allowedKeeper(allowed: readonly Cidr[]): RouteKeeper {
+/** What the operator's owner still allows: the rest is taken back from any Peer, whatever keeps it. */
+export function allowedKeeper(allowed: readonly Cidr[]): (routes: readonly string[]) => readonly string[] {
   const { within } = rangesOf(allowed);
-  return ({ allowedIps }) => (allowed.length === 0 ? allowedIps : partsIn(allowedIps, within));
+  return (routes) => (allowed.length === 0 ? routes : partsIn(routes, within));
 }
 
 /**
@@ -19,19 +19,31 @@ export function allowedKeeper(allowed: readonly Cidr[]): RouteKeeper {
  * see. And what no admitted node of the source has taken over.
  */
 export function sourceKeeper({ entry, admitted }: JudgedSource): RouteKeeper {
-  const declared = rangesOf(declaredNetworks(entry));
   const claimed = rangesOf(admitted.flatMap(ownRoutes));
-  const isFlat = entry.networks.form === "flat";
-  return ({ allowedIps }) =>
-    partsIn(allowedIps, (route) => {
-      if (claimed.covers(route)) return [];
-      return isFlat && isHost(route) ? [route] : declared.within(route);
-    });
+  const covered = coveredBy([entry]);
+  return ({ allowedIps }) => partsIn(allowedIps, (route) => (claimed.covers(route) ? [] : covered(route)));
 }
 
-/** True when the Peer has something in the networks of the source; hosts alone tell nobody whose node it is. */
-export function mayBeOf({ entry }: JudgedSource, { allowedIps }: HeldPeer): boolean {
-  return networksIn(allowedIps).some(rangesOf(declaredNetworks(entry)).touches);
+/** What the entries declare; the hosts of nodes nobody declares in the flat form. */
+export function entriesKeeper(entries: readonly MeshEntry[]): RouteKeeper {
+  const covered = coveredBy(entries);
+  return ({ allowedIps }) => partsIn(allowedIps, covered);
+}
+
+function coveredBy(entries: readonly MeshEntry[]): (route: Cidr) => readonly Cidr[] {
+  const declared = rangesOf(entries.flatMap(declaredNetworks));
+  const isFlat = entries.some(({ networks }) => networks.form === "flat");
+  return (route) => (isFlat && isHost(route) ? [route] : declared.within(route));
+}
+
+/** True when the Peer may be that of a node of the entry: by name, or by what it routes. */
+export function mayBeOf(entry: MeshEntry, held: HeldPeer): boolean {
+  return entry.name === held.source || routesInto(entry, held);
+}
+
+/** True when the Peer has something in the networks of the entry; hosts alone tell nobody whose node it is. */
+export function routesInto(entry: MeshEntry, { allowedIps }: HeldPeer): boolean {
+  return networksIn(allowedIps).some(declaredRanges(entry).touches);
 }
 
 /** What any of several may keep. Each list is made from the routes of the Peer. */

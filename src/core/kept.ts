@@ -1,10 +1,11 @@
 import type { ConnectionId } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
-import { allowedKeeper, anyOf, mayBeOf, sourceKeeper } from "./kept-routes.ts";
+import { allowedKeeper, anyOf, entriesKeeper, routesInto, sourceKeeper } from "./kept-routes.ts";
+import type { MeshEntry } from "./mesh.ts";
 import { oncePer } from "./once-per.ts";
 import type { HeldPeer } from "./peer.ts";
 import { skipReasons } from "./reasons.ts";
-import { reachesElsewhere } from "./same-cluster.ts";
+import { doorsTo, entriesBehind } from "./same-cluster.ts";
 import type { ClusterView, ConnectedMesh, World } from "./world.ts";
 
 /** Why an existing Peer that is not wanted stays for now. */
@@ -56,29 +57,31 @@ export function keptPeers({ unwanted, ...input }: KeptInput): KeptPeer[] {
 export type Why = Omit<KeptPeer, "held">;
 
 /** Says of Peers of one target why they would stay if no node wanted them now. */
-export function keeping({ world, target, sources }: KeepingInput): (held: HeldPeer) => Why | undefined {
+export function keeping(input: KeepingInput): (held: HeldPeer) => Why | undefined {
+  const allowed = allowedKeeper(input.world.allowedCidrs);
+  const answersFor = answering(input);
+  return (held) => {
+    const answers = answersFor(held);
+    const [first] = answers;
+    const routes = answers.map((why) => why.routes);
+    return first && { ...first, routes: allowed(anyOf(held, routes)) };
+  };
+}
+
+/** Everybody who would keep a Peer, with what of it; the first of them says why. */
+function answering({ world, target, sources }: KeepingInput): (held: HeldPeer) => readonly Why[] {
   const meshes = new Map(world.meshes.map((connected) => [connected.mesh.id, connected]));
-  const allowed = allowedKeeper(world.allowedCidrs);
-  const isElsewhere = oncePer((owner: ConnectedMesh) => reachesElsewhere(world, owner, target));
+  const elsewhereOf = oncePer((owner: ConnectedMesh) => elsewhereKeeping(owner, doorsTo(world, owner, target)));
   const keeperOf = oncePer(sourceKeeping);
   return (held) => {
     if (held.owners.some((owner) => world.refused.has(owner)))
-      return { reason: "MeshNotAccepted", routes: allowed(held) };
-    if (held.owners.flatMap((owner) => meshes.get(owner) ?? []).some(isElsewhere))
-      return { reason: "OwnedElsewhere", routes: held.allowedIps };
+      return [{ reason: "MeshNotAccepted", routes: held.allowedIps }];
+    const living = held.owners.flatMap((owner) => meshes.get(owner) ?? []);
     const { asked, silent } = sourcesBehind(held, sources);
-    const answers = asked.flatMap((source) => keeperOf(source)(held) ?? []);
-    const [first] = answers;
-    const others = first ? silent.flatMap((source) => keeperOf(source)(held) ?? []) : [];
-    return (
-      first && {
-        ...first,
-        routes: anyOf(
-          held,
-          [...answers, ...others].map(({ routes }) => routes),
-        ),
-      }
-    );
+    const elsewhere = living.flatMap((owner) => elsewhereOf(owner)(held) ?? []);
+    const answers = [...elsewhere, ...asked.flatMap((source) => keeperOf(source)(held) ?? [])];
+    const others = answers.length > 0 ? silent.flatMap((source) => keeperOf(source)(held) ?? []) : [];
+    return [...answers, ...others];
   };
 }
 
@@ -94,8 +97,16 @@ function sourcesBehind(held: HeldPeer, sources: readonly JudgedSource[]) {
     ({ source, connection }) => source === name || (connection !== undefined && clusters.includes(connection)),
   );
   const isAsked = new Set(asked.map(({ mesh }) => mesh));
-  const silent = living.filter((source) => !source.view && !isAsked.has(source.mesh) && mayBeOf(source, held));
+  const silent = living.filter((source) => !source.view && !isAsked.has(source.mesh) && routesInto(source.entry, held));
   return asked.length > 0 ? { asked, silent } : { asked: silent, silent: [] };
+}
+
+/** What an owner keeps that is no source here, but may hold this cluster through another connection. */
+function elsewhereKeeping({ mesh }: ConnectedMesh, doors: readonly MeshEntry[]): (held: HeldPeer) => Why | undefined {
+  return (held) => {
+    const behind = entriesBehind({ entries: mesh.entries, doors }, held);
+    return behind.length > 0 ? { reason: "OwnedElsewhere", routes: entriesKeeper(behind)(held) } : undefined;
+  };
 }
 
 /** What one source says of the Peers of its nodes. */

@@ -74,7 +74,7 @@ describe("a cluster that no mesh asks for any more", () => {
     expect(planOf(world, 3)).toMatchObject({ peers: [], kept: [] });
   });
 
-  it("keeps the Peers of a mesh of which one cluster is not found now: it may be this one", () => {
+  it("keeps the Peers of a mesh of which one cluster is not found now: it may be this one, if it has its networks", () => {
     const lost: ConnectedMesh = {
       ...connected(mesh),
       connections: new Map([
@@ -82,8 +82,12 @@ describe("a cluster that no mesh asks for any more", () => {
         [clusterName("c2"), { state: "unknown", reason: "SecretMissing" }],
       ]),
     };
-    const world = leavingWorld(aView(old, { peers: known([ours]) }), { meshes: [lost] });
-    expect(planOf(world, 3).kept).toMatchObject([{ reason: "OwnedElsewhere" }]);
+    const theirs = planOf(aWorld({ meshes: [mesh], views: [aView(here), aView(there)] }), 2).peers;
+    const peers = known(theirs.map((peer) => heldAs(peer)));
+    expect(planOf(leavingWorld(aView(there, { peers }), { meshes: [lost] }), 3).kept).toMatchObject([
+      { reason: "OwnedElsewhere" },
+    ]);
+    expect(planOf(leavingWorld(aView(old, { peers }), { meshes: [lost] }), 3).kept).toEqual([]);
   });
 });
 

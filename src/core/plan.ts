@@ -78,7 +78,7 @@ export function planTarget(world: World, target: ConnectionId, recall = new Reca
   const around = { world, view, holding, kept, servers, promised: recall.promisedTo(promisesOf(judged)) };
   const rendered = sources.map((source) => renderShare(source, around, recall));
   const { shares, taken, rivalled, notes } = shareOut({ rendered, shared, holding, recall });
-  const placed = placeShares(shares, { ...around, isSilent: silentIn({ world, target, sources }) });
+  const placed = placeShares(shares, { ...around, silentOf: silentIn({ world, target, sources }, recall) });
   const others = recall.othersOf({ foreign: holding.foreign, kept });
   const waitsMs = placed.flatMap((share) => share.waitsMs);
   return {

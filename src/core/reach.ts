@@ -1,6 +1,6 @@
 import { type Endpoint, nowhereAt, sameEndpoint } from "./endpoint.ts";
 import type { Helds, Matched } from "./holding.ts";
-import type { MeshId, PeerName } from "./ids.ts";
+import type { PeerName } from "./ids.ts";
 import { type Moving, nextMove, takeTurns } from "./move.ts";
 import { onceFor } from "./once-per.ts";
 import { byName, type HeldPeer } from "./peer.ts";
@@ -8,6 +8,7 @@ import { longestWaitMs, type Placed, placeShare } from "./place.ts";
 import { endpointTrespasses, type Promised, type Tunnels, tunnelsAround } from "./promised.ts";
 import type { Candidate } from "./render.ts";
 import { addressOf, isAtRest, type Resolved, type Sight, sightOf, waitingKeepalive } from "./sight.ts";
+import type { SilentOwner } from "./silent-owners.ts";
 import type { Ages, ClusterView } from "./world.ts";
 
 export interface ReachInput {
@@ -23,7 +24,7 @@ export interface ReachInput {
   readonly promised: Promised;
   readonly resolved: Resolved;
   /** Owners of whose wishes nothing is known here now. */
-  readonly silent: readonly MeshId[];
+  readonly silent: readonly SilentOwner[];
 }
 
 /** All that is known in a target about where the nodes of a source are. */
@@ -32,7 +33,7 @@ export interface Sighted extends Matched {
   readonly sights: readonly (Sight | undefined)[];
   /** The move of each that goes on. */
   readonly movings: readonly (Moving | undefined)[];
-  readonly silent: readonly MeshId[];
+  readonly silent: readonly SilentOwner[];
   readonly agesOf: (held: HeldPeer) => MarkAges;
   readonly tunnelsOf: (candidate: Candidate) => Tunnels;
   readonly resolved: Resolved;

@@ -115,6 +115,10 @@ export const noteReasons = {
     waits: false,
     hint: "A route would cover the address of an API server that we use; declare that network if it is meant.",
   },
+  OutsideAllowlist: {
+    waits: false,
+    hint: "A route of this node lies outside the operator's --allowed-cidr and is not written; widen that if it is meant.",
+  },
   BothForms: { waits: false, hint: "The entry has both CIDR forms; only allowedNetworks counts. Remove the others." },
 } as const satisfies Record<string, Explanation>;
 

@@ -13,7 +13,7 @@ import { type RenderInput, renderNode, renderSource } from "./render.ts";
 import { serversOf } from "./servers.ts";
 import { meetingsOf } from "./settle-routes.ts";
 import { mergeShared } from "./shares.ts";
-import { strangersIn } from "./silent-owners.ts";
+import { type SilentOwner, strangersIn } from "./silent-owners.ts";
 import type { Source } from "./source.ts";
 import { type ClaimSteps, claimSteps, claimStepsOf, stakeOf, wantedOf } from "./stake.ts";
 
@@ -34,6 +34,13 @@ export class Recall {
   /** For the nodes that several sources want. */
   readonly common = shareSteps(claimSteps());
   readonly #ofMesh = oncePer((_: MeshId) => new Map<ClusterName, ShareSteps>());
+
+  readonly #silentOf = oncePer((_: MeshId) => remembered((owner: SilentOwner) => owner));
+
+  /** The same as before while the same is unknown of it. */
+  silentOwner(owner: SilentOwner): SilentOwner {
+    return this.#silentOf(owner.mesh)(owner);
+  }
 
   of({ mesh, source, entry }: Source): ShareSteps {
     const known = this.#ofMesh(mesh);

@@ -28,6 +28,8 @@ export interface RenderInput extends CarrierInput, Pick<JudgedSource, "mesh" | "
   readonly connection: ConnectionId | undefined;
   readonly servers: Servers;
   readonly promised: Promised;
+  /** What routes may lie in. Empty: anywhere. */
+  readonly allowedCidrs: readonly Cidr[];
   readonly digest: (text: string) => string;
 }
 

@@ -12,6 +12,7 @@ import { agesAmong, type ReachInput, settleReach } from "./reach.ts";
 import type { Recall, ShareSteps } from "./recall.ts";
 import type { Candidate, Rendered, RenderInput } from "./render.ts";
 import type { Servers } from "./servers.ts";
+import type { SilentOwner } from "./silent-owners.ts";
 import type { Stake } from "./stake.ts";
 import type { ClusterView, World } from "./world.ts";
 
@@ -48,9 +49,10 @@ export function renderInput(
 ): RenderInput {
   const { mesh, source, connected, connection, entry, admitted, unclear, view } = judged;
   const isOfSource = ({ held }: KeptPeer): boolean => held.source === source && held.owners.includes(mesh);
-  const { resolved, digest } = world;
+  const { resolved, allowedCidrs, digest } = world;
   return {
-    ...{ mesh, source, connected, connection, entry, admitted, unclear, servers, promised, resolved, digest },
+    ...{ mesh, source, connected, connection, entry, admitted, unclear, servers, promised, resolved },
+    ...{ allowedCidrs, digest },
     silent: view?.silent ?? nobody,
     helds: heldsOf(holding, admitted),
     kept: kept.filter(isOfSource).map(({ held }) => held),
@@ -109,7 +111,7 @@ export function mergeShared({ wishes }: { readonly wishes: readonly Candidate[] 
 }
 
 export interface ReachSurroundings extends Surroundings {
-  readonly isSilent: (owner: MeshId) => boolean;
+  readonly silentOf: (owner: MeshId) => SilentOwner | undefined;
 }
 
 /** Where each share is to be reached, one for one. */
@@ -122,7 +124,7 @@ function reachInput(
   shares: readonly Share[],
   around: ReachSurroundings,
 ): ReachInput {
-  const { world, view, promised, isSilent } = around;
+  const { world, view, promised, silentOf } = around;
   const reports = reportsIn(view.observed);
   const clusters = clustersIn(candidates);
   const related = shares.filter((share) => !clusters.isDisjointFrom(clustersIn(share.candidates)));
@@ -131,7 +133,7 @@ function reachInput(
     reported: reports.size === 0 ? [] : candidates.map(({ publicKey }) => reports.get(publicKey)),
     ages: agesAmong(helds, view),
     routed: related.length === 1 ? candidates : related.flatMap((share) => share.candidates),
-    silent: steps.strangers({ candidates, helds }).filter(isSilent),
+    silent: steps.strangers({ candidates, helds }).flatMap((owner) => silentOf(owner) ?? []),
   };
 }
 

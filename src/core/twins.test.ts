@@ -38,6 +38,22 @@ describe("two connections to one cluster", () => {
     expect([...twinsOf(blind, new Set([conn(3)]))]).toEqual([[conn(3), conn(2)]]);
   });
 
+  it("are spoken for by one that may write, and where none may, by each in turn", () => {
+    const forbidden = (...atMs: readonly (number | undefined)[]) => {
+      const seen = new Map(clusters);
+      for (const [index, forbiddenAtMs] of atMs.entries()) {
+        const id = conn(index + 2);
+        const view = seen.get(id);
+        if (view && forbiddenAtMs !== undefined) seen.set(id, { ...view, forbiddenAtMs });
+      }
+      return [...twinsOf(seen)];
+    };
+    expect(forbidden(1)).toEqual([[conn(2), conn(3)]]);
+    expect(forbidden(undefined, 1)).toEqual([[conn(3), conn(2)]]);
+    expect(forbidden(1, 2)).toEqual([[conn(3), conn(2)]]);
+    expect(forbidden(3, 2)).toEqual([[conn(2), conn(3)]]);
+  });
+
   it("leave meshes as they are where there are none", () => {
     const meshes = [connected(aMesh(2))];
     expect(speakFor(meshes, new Map())).toBe(meshes);

@@ -8,19 +8,27 @@ export type Twins = ReadonlyMap<ConnectionId, ConnectionId>;
  * Two kubeconfigs may lead to one cluster: a shared Node UID tells, where the same authority vouches for both servers; a
  * cluster that only copies the UIDs of another must not speak for it. The first of them, in the order given, speaks: two
  * that plan one target would write against each other for ever. One that cannot see the Peers speaks only where no other
- * can, and one that is leaving only for others that are.
+ * can, and one that is leaving only for others that are. So one that may not write there speaks only where no other may: then
+ * they take turns, the one whose writes were refused longest ago first.
  */
 export function twinsOf(
   clusters: ReadonlyMap<ConnectionId, ClusterView>,
   leaving: ReadonlySet<ConnectionId> = new Set(),
 ): Twins {
-  const order = ([id, { peers }]: Seen): number => (leaving.has(id) ? 2 : peers.state === "known" ? 0 : 1);
-  const sorted = [...clusters].filter(([, { trust }]) => trust !== undefined).sort((a, b) => order(a) - order(b));
+  const order = ([id, { peers, forbiddenAtMs }]: Seen): number => {
+    if (leaving.has(id)) return 3;
+    return peers.state !== "known" ? 2 : forbiddenAtMs === undefined ? 0 : 1;
+  };
+  const sorted = [...clusters]
+    .filter(([, { trust }]) => trust !== undefined)
+    .sort((a, b) => order(a) - order(b) || refusedAt(a) - refusedAt(b));
   const byTrust = Map.groupBy(sorted, ([, { trust }]) => trust);
   return new Map([...byTrust.values()].filter(({ length }) => length > 1).flatMap(twinsAmong));
 }
 
 type Seen = [ConnectionId, ClusterView];
+
+const refusedAt = ([, { forbiddenAtMs = 0 }]: Seen): number => forbiddenAtMs;
 
 /** Of clusters for which one authority vouches. */
 function twinsAmong(clusters: readonly Seen[]): [ConnectionId, ConnectionId][] {

@@ -45,6 +45,8 @@ export interface ClusterView {
   readonly absenceProven: boolean;
   /** What is listed every 30 seconds because the right to watch it is missing, as RBAC writes it; absent when nothing is. */
   readonly polled?: readonly string[];
+  /** When a write there was last forbidden, on the monotonic clock; absent where none was, or one went through since. */
+  readonly forbiddenAtMs?: number;
   /** Who vouches for its API server, as far as that is known: Node UIDs anybody can write. */
   readonly trust?: string;
   /** When the credential that leads there ends, in milliseconds since 1970; absent where it does not say. */

@@ -59,6 +59,7 @@ function fillReport(metrics: RecordedMetrics, target: ConnectionId, { plan, pend
   const labels = metrics.labels(target);
   series.add("kilo_clustermesh_changes_pending", labels, pending);
   series.add("kilo_clustermesh_peers_taken", labels, plan.taken.length);
+  series.add("kilo_clustermesh_legacy_orphans", labels, plan.ghosts);
   series.add("kilo_clustermesh_routes_refused", labels, plan.refused.length);
   const held = plan.kept.filter(({ reason }) => reason === "WithdrawalHeld");
   series.add("kilo_clustermesh_withdrawals_held", labels, held.length);

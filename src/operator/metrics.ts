@@ -59,6 +59,12 @@ export const operatorMetrics = {
     labels: cluster,
     atScrape: true,
   },
+  kilo_clustermesh_legacy_orphans: {
+    type: "gauge",
+    help: "Peers of the Go operator in a cluster that no mesh explains.",
+    labels: cluster,
+    atScrape: true,
+  },
   kilo_clustermesh_routes_refused: {
     type: "gauge",
     help: "Routes that are wanted in a cluster but that somebody else has.",

@@ -7,6 +7,7 @@ import type { PeerObject } from "../api/kilo-peer.ts";
 import { nodeAnnotations } from "../api/names.ts";
 import type { PeerName } from "../core/ids.ts";
 import type { KubeClient, WatchOptions } from "../kube/client.ts";
+import { KubeError } from "../kube/errors.ts";
 import type { KubeObject } from "../kube/object.ts";
 import type { Resource } from "../kube/resource.ts";
 import { silentLogger } from "../runtime/log.ts";
@@ -130,6 +131,20 @@ describe("a Peer that we write", () => {
     const refused = connection.writePeer(name, () => Promise.reject(new Error("refused")));
     await expect(refused).rejects.toThrow("refused");
     expect(await hear("peers", aPeerAt(13))).toEqual(["peer"]);
+  });
+
+  it("says since when writing is forbidden there, until one is written", async () => {
+    const { connection } = await aConnection();
+    const facts = { cluster: "c", verb: "create", resource: "peers", status: 403 } as const;
+    const refused = (kind: "forbidden" | "conflict") => () => Promise.reject(new KubeError({ ...facts, kind }));
+    await expect(connection.writePeer(name, refused("conflict"))).rejects.toThrow();
+    expect(connection.view().forbiddenAtMs).toBeUndefined();
+    await expect(connection.writePeer(name, refused("forbidden"))).rejects.toThrow();
+    expect(connection.view().forbiddenAtMs).toBeTypeOf("number");
+    await connection.writePeer(name, async () => aPeerAt(11));
+    expect(connection.view().forbiddenAtMs).toBeUndefined();
+    await expect(connection.deletePeer(name, refused("forbidden"))).rejects.toThrow();
+    expect(connection.view().forbiddenAtMs).toBeTypeOf("number");
   });
 
   it("and that goes is told as written too", async () => {

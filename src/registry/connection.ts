@@ -11,6 +11,7 @@ import type { ClusterView, Observation } from "../core/world.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { type ConnectionConfig, trustOf } from "../kube/connection-config.ts";
 import { type CredentialExpiry, credentialExpiry } from "../kube/credential-expiry.ts";
+import { isKubeError } from "../kube/errors.ts";
 import { type Change, Informer } from "../kube/informer.ts";
 import type { Knowledge } from "../kube/knowledge.ts";
 import { type Resource, resourceText } from "../kube/resource.ts";
@@ -63,6 +64,7 @@ export class Connection {
   #told = "";
   #proving = false;
   #polled: readonly string[] = [];
+  #forbiddenAtMs: number | undefined;
 
   constructor({ id, client, clock, log, onChange, config }: ConnectionOptions) {
     this.id = id;
@@ -121,6 +123,7 @@ export class Connection {
       silent: this.#silent.current,
       absenceProven: this.#departures.absenceProven,
       ...credentialFacts(this.#credential),
+      ...(this.#forbiddenAtMs !== undefined && { forbiddenAtMs: this.#forbiddenAtMs }),
       ...(this.#trust !== undefined && { trust: this.#trust }),
       ...(this.#polled.length > 0 && { polled: this.#polled }),
     };
@@ -157,19 +160,24 @@ export class Connection {
    * meanwhile is taken for the same: it is often faster than the answer.
    */
   async writePeer(name: PeerName, write: () => Promise<PeerObject>): Promise<void> {
-    this.#beingWritten.add(name);
-    try {
-      this.#learn(await write());
-    } finally {
-      this.#beingWritten.delete(name);
-    }
+    await this.#writing(name, async () => this.#learn(await write()));
   }
 
   async deletePeer(name: PeerName, remove: () => Promise<void>): Promise<void> {
-    this.#beingWritten.add(name);
-    try {
+    await this.#writing(name, async () => {
       await remove();
       this.#peers.learnDeleted({ name });
+    });
+  }
+
+  async #writing(name: PeerName, write: () => Promise<void>): Promise<void> {
+    this.#beingWritten.add(name);
+    try {
+      await write();
+      this.#forbiddenAtMs = undefined;
+    } catch (error) {
+      if (isKubeError(error, "forbidden")) this.#forbiddenAtMs = this.#clock.now();
+      throw error;
     } finally {
       this.#beingWritten.delete(name);
     }

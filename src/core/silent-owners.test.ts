@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { aMesh, aNode, aView, aWorld, connected, heldAs, known, planOf, unknown } from "../../test/support/build.ts";
+import { networksIn } from "./cidr.ts";
+import { diffPeers } from "./diff.ts";
+import { type ClusterName, clusterName, meshId } from "./ids.ts";
+import type { Mesh } from "./mesh.ts";
+import type { ClusterView, ConnectedMesh, EntryConnection, World } from "./world.ts";
+
+const views = [aView([aNode(1, 0)]), aView([aNode(2, 0)]), aView([aNode(3, 0)])] as const;
+const lost = aView([], { nodes: unknown });
+
+/** A mesh over some of three clusters that adds networks to the second. */
+function over(name: string, clusters: readonly string[], added: readonly string[] = []): Mesh {
+  const entries = aMesh(3).entries.filter((entry) => clusters.includes(entry.name));
+  const id = meshId(name, name);
+  return {
+    ...{ ...aMesh(3), id, namespace: name, name },
+    entries: entries.map((entry) => {
+      const { networks } = entry;
+      if (networks.form === "flat" || entry.name !== "c2") return entry;
+      return { ...entry, networks: { ...networks, clusterWide: networksIn(added) } };
+    }),
+  };
+}
+
+const a = over("a", ["c1", "c2"]);
+const b = over("b", ["c1", "c2", "c3"], ["192.168.5.0/24", "192.168.6.0/24"]);
+const all = aWorld({ meshes: [a, b], views });
+const held = planOf(all, 1)
+  .peers.map((peer) => heldAs(peer))
+  .filter(({ source }) => source === "c2");
+
+/** The second cluster without its connection, as the mesh sees it. */
+function blind(mesh: Mesh): ConnectedMesh {
+  const { connections, ...rest } = connected(mesh);
+  const none: EntryConnection = { state: "unknown", reason: "SecretMissing" };
+  return { ...rest, connections: new Map<ClusterName, EntryConnection>(connections).set(clusterName("c2"), none) };
+}
+
+function changes(meshes: readonly ConnectedMesh[], three: ClusterView, overrides: Partial<World> = {}) {
+  const hub = aView([aNode(1, 0)], { peers: known(held) });
+  const world = aWorld({ views: [hub, views[1], three], overrides: { meshes, ...overrides } });
+  return diffPeers(planOf(world, 1)).filter((change) => change.action !== "create");
+}
+
+const routes = (texts: readonly string[]) => texts.map((text) => ({ text }));
+const own = ["10.2.0.0/24", "10.200.2.1/32"];
+
+describe("the share of an owner in a Peer that another one wants", () => {
+  it("is as it was while the owner cannot see the cluster", () => {
+    expect(held).toMatchObject([{ owners: [a.id, b.id], allowedIps: expect.arrayContaining(["192.168.5.0/24"]) }]);
+    expect(changes([connected(a), blind(b)], views[2])).toEqual([]);
+  });
+
+  it("is as it was while the mesh of the owner is not accepted", () => {
+    expect(changes([connected(a)], views[2], { refused: new Set([b.id]) })).toEqual([]);
+  });
+
+  it.each<[string, ClusterView]>([
+    ["known", views[2]],
+    ["unknown", lost],
+  ])("goes when the owner drops the cluster, though another cluster of its mesh is %s", (_, three) => {
+    const dropped = connected(over("b", ["c1", "c3"]));
+    expect(changes([connected(a), dropped], three)).toMatchObject([
+      { action: "update", peer: { owners: [a.id], routes: routes(own) } },
+    ]);
+  });
+
+  it("loses what the owner declares no more, also while the owner cannot see the cluster", () => {
+    const revoked = blind(over("b", ["c1", "c2", "c3"], ["192.168.6.0/24"]));
+    expect(changes([connected(a), revoked], views[2])).toMatchObject([
+      { action: "update", peer: { owners: [a.id, b.id], routes: routes([...own, "192.168.6.0/24"]) } },
+    ]);
+  });
+});
