@@ -1,5 +1,7 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { aMeshObject } from "../../test/support/build.ts";
+import { spoilt } from "../../test/support/spoilt.ts";
 import { type ClusterMeshObject, readMesh } from "./cluster-mesh.ts";
 
 const withEntry = (index: number, overrides: Record<string, unknown>): ClusterMeshObject => {
@@ -54,5 +56,60 @@ describe("a ClusterMesh", () => {
     ["a port that is none", { wireguardPort: 0 }, "spec.clusters.1.wireguardPort"],
   ])("is refused for %s", (_, overrides, expected) => {
     expect(problemsOf(withEntry(1, overrides)).join()).toContain(expected);
+  });
+});
+
+/** What every field of a status may hold. */
+const status = {
+  observedGeneration: 1,
+  summary: { clusters: "1/2", peers: 1, skipped: 0, links: "0/1" },
+  clusters: [{ name: "c1", state: "Unknown", reason: "Unreachable", registeredPeers: 0, skippedNodes: 0, notes: [] }],
+  ledger: [{ cluster: "c1" }, { cluster: "c2", kubeconfigSecretRef: { name: "c2", key: "other" } }],
+  conditions: [{ type: "Ready", status: "True", reason: "R", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" }],
+};
+
+const meshWith = (said: object): ClusterMeshObject => ({ ...aMeshObject(2), ...said }) as ClusterMeshObject;
+
+describe("a ClusterMesh that another definition let be stored", () => {
+  it("is read, whatever it holds: one that is not would count as gone, and its Peers with it", () => {
+    const { spec } = aMeshObject(2, { serviceCIDR: "10.9.0.0/16", allowedNetworks: ["10.1.0.0/16"] });
+    fc.assert(
+      fc.property(spoilt(spec), spoilt(status), (someSpec, someStatus) => {
+        const { id, object, ledger } = readMesh(meshWith({ spec: someSpec, status: someStatus }));
+        expect(id).toBe("kilo-system/my-mesh");
+        for (const { cluster, reach } of ledger)
+          expect([cluster, reach].map((text) => typeof text)).not.toContain("undefined");
+        expect(object.status?.conditions?.find(({ type }) => type === "Ready")?.reason ?? "R").toBe("R");
+        for (const { name, notes } of object.status?.clusters ?? []) expect([name, ...(notes ?? [])]).toBeDefined();
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("keeps of its status what has the right shape, as it is", () => {
+    const read = (said: unknown) => readMesh(meshWith({ status: said })).object.status;
+    expect(read(status)).toBe(status);
+    expect(read({ ...status, clusters: { c1: {} }, conditions: [null] })).toEqual({
+      observedGeneration: 1,
+      summary: status.summary,
+      ledger: status.ledger,
+    });
+    expect(read("nonsense")).toBeUndefined();
+  });
+
+  it("keeps the rows of its ledger that say something; nothing becomes the local cluster that is not", () => {
+    const ledger = [
+      ...status.ledger,
+      { cluster: "c3", kubeconfigSecretRef: { name: "c3" } },
+      { cluster: "c4", kubeconfigSecretRef: null },
+      { cluster: "c5", kubeconfigSecretRef: "c5" },
+      { cluster: 6 },
+      null,
+    ];
+    expect(readMesh(meshWith({ status: { ledger } })).ledger).toEqual([
+      { cluster: "c1", reach: "local" },
+      { cluster: "c2", reach: { name: "c2", key: "other" } },
+      { cluster: "c3", reach: { name: "c3", key: "kubeconfig" } },
+    ]);
   });
 });

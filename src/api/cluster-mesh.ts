@@ -14,6 +14,7 @@ import type { KubeObject } from "../kube/object.ts";
 import type { Resource } from "../kube/resource.ts";
 import { group, reconcileTrigger, version } from "./names.ts";
 import { type ClusterMeshEntry, type ClusterMeshStatus, clusterMeshSpec } from "./schema.ts";
+import { readLedger, readStatus } from "./stored-status.ts";
 
 export interface ClusterMeshObject extends KubeObject {
   readonly spec?: unknown;
@@ -51,11 +52,18 @@ export interface MeshPolicy {
 
 const anything: MeshPolicy = { allowedCidrs: [], localNamespaces: new Set() };
 
-export function readMesh(object: ClusterMeshObject, policy: MeshPolicy = anything): MeshRecord {
+export function readMesh(stored: ClusterMeshObject, policy: MeshPolicy = anything): MeshRecord {
+  const object = withStatus(stored, readStatus(stored.status));
   const namespace = object.metadata.namespace ?? "";
   const id = meshId(namespace, object.metadata.name);
   const deletedAt = object.metadata.deletionTimestamp;
-  return { id, object, namespace, deletedAt, ledger: readLedger(object.status), ...readSpec(object, policy) };
+  return { id, object, namespace, deletedAt, ledger: readLedger(stored.status), ...readSpec(object, policy) };
+}
+
+function withStatus(object: ClusterMeshObject, status: ClusterMeshStatus | undefined): ClusterMeshObject {
+  if (object.status === status) return object;
+  const { status: _, ...rest } = object;
+  return status ? { ...rest, status } : rest;
 }
 
 type SpecReading =
@@ -98,17 +106,6 @@ function breaches({ namespace, name, entries }: Mesh, { allowedCidrs, localNames
 }
 
 const longestLabel = 63;
-
-function readLedger(status: ClusterMeshStatus | undefined): LedgerRow[] {
-  return (status?.ledger ?? []).map(({ cluster, kubeconfigSecretRef }) => ({
-    cluster: clusterName(cluster),
-    reach: kubeconfigSecretRef ?? "local",
-  }));
-}
-
-export function renderLedger(rows: readonly LedgerRow[]): NonNullable<ClusterMeshStatus["ledger"]> {
-  return rows.map(({ cluster, reach }) => (reach === "local" ? { cluster } : { cluster, kubeconfigSecretRef: reach }));
-}
 
 /** Any change counts: a status must be judged against the newest one. */
 export function sameMeshRecord(a: MeshRecord, b: MeshRecord): boolean {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { type ClusterMeshObject, type MeshRecord, renderLedger } from "../api/cluster-mesh.ts";
+import type { ClusterMeshObject, MeshRecord } from "../api/cluster-mesh.ts";
 import type { ClusterMeshStatus } from "../api/schema.ts";
+import { renderLedger } from "../api/stored-status.ts";
 import { type DrainRow, drainState, isServed } from "../core/drain.ts";
 import type { ConnectionId, MeshId } from "../core/ids.ts";
 import { isInSpec } from "../core/ledger.ts";

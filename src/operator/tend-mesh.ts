@@ -1,5 +1,6 @@
-import { type ClusterMeshObject, type MeshRecord, renderLedger } from "../api/cluster-mesh.ts";
+import type { ClusterMeshObject, MeshRecord } from "../api/cluster-mesh.ts";
 import { finalizer } from "../api/names.ts";
+import { renderLedger } from "../api/stored-status.ts";
 import { type DrainState, drainState } from "../core/drain.ts";
 import type { MeshId } from "../core/ids.ts";
 import { ledgerWith } from "../core/ledger.ts";
