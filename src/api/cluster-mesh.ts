@@ -4,6 +4,7 @@ import { clusterName, type MeshId, meshId } from "../core/ids.ts";
 import type { LedgerRow } from "../core/ledger.ts";
 import {
   declaredNetworks,
+  firstProblems,
   type Mesh,
   type MeshEntry,
   type MeshProblem,
@@ -72,18 +73,31 @@ type SpecReading =
 
 function readSpec(object: ClusterMeshObject, policy: MeshPolicy): SpecReading {
   const parsed = clusterMeshSpec.safeParse(object.spec);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path, message }) => ({ field: ["spec", ...path].join("."), message }));
-    return { state: "refused", problems };
-  }
+  if (!parsed.success) return refused(parsed.error.issues.map(schemaProblem));
+  const { clusters, deletionTimeout } = parsed.data;
   const problems: MeshProblem[] = [];
-  const entries = parsed.data.clusters.map((entry, index) => readEntry(entry, `spec.clusters[${index}]`, problems));
-  problems.push(...problemsAmong(parsed.data.clusters));
-  if (problems.length > 0) return { state: "refused", problems };
-  const deletionTimeoutSeconds = readTimeout(parsed.data.deletionTimeout);
+  const entries = clusters.map((entry, index) => readEntry(entry, `spec.clusters[${index}]`, problems));
+  const declared = [...problems, ...problemsAmong(clusters)];
+  if (declared.length > 0) return refused(declared);
+  const deletionTimeoutSeconds = readTimeout(deletionTimeout);
   const mesh = { ...identityOf(object), deletionTimeoutSeconds, entries: entries.flatMap((entry) => entry ?? []) };
-  const faults = [...overlapsWithin(mesh), ...breaches(mesh, policy)];
+  const faults = [...overlapsWithin(mesh), ...firstProblems(breaches(mesh, policy))];
   return faults.length > 0 ? { state: "refused", problems: faults } : { state: "valid", mesh };
+}
+
+const refused = (problems: readonly MeshProblem[]): SpecReading => ({
+  state: "refused",
+  problems: firstProblems(problems),
+});
+
+function schemaProblem({
+  path,
+  message,
+}: {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}): MeshProblem {
+  return { field: ["spec", ...path].join("."), message };
 }
 
 function breaches({ namespace, name, entries }: Mesh, { allowedCidrs, localNamespaces }: MeshPolicy): MeshProblem[] {
@@ -191,13 +205,10 @@ function readNetworks(entry: ClusterMeshEntry, field: string, problems: MeshProb
 }
 
 function problemsAmong(entries: readonly ClusterMeshEntry[]): MeshProblem[] {
-  const problems: MeshProblem[] = [];
-  const names = entries.map(({ name }) => name);
-  for (const name of new Set(names.filter((text, index) => names.indexOf(text) !== index))) {
-    problems.push({ field: "spec.clusters", message: `two entries are named ${name}` });
-  }
-  if (entries.filter(({ local }) => local).length > 1) {
-    problems.push({ field: "spec.clusters", message: "more than one entry is local" });
-  }
-  return problems;
+  const named = Map.groupBy(entries, ({ name }) => name);
+  const twice = [...named].filter(([, { length }]) => length > 1);
+  const messages = twice.map(([name]) => `two entries are named ${name}`);
+  const locals = entries.filter(({ local }) => local).length;
+  const more = locals > 1 ? ["more than one entry is local"] : [];
+  return [...messages, ...more].map((message) => ({ field: "spec.clusters", message }));
 }
