@@ -8,9 +8,11 @@ import {
 } from "../api/cluster-mesh.ts";
 import type { DrainRow } from "../core/drain.ts";
 import type { ConnectionId, MeshId } from "../core/ids.ts";
+import { onceForBoth } from "../core/once-per.ts";
 import { Recall } from "../core/recall.ts";
-import { isIn } from "../core/source.ts";
+import { affectedTargets, isIn } from "../core/source.ts";
 import type { TargetReport } from "../core/status.ts";
+import { sameTwins, speakFor, type Twins } from "../core/twins.ts";
 import type { World } from "../core/world.ts";
 import { type Change, Informer } from "../kube/informer.ts";
 import type { ClusterChange } from "../registry/connection.ts";
@@ -53,11 +55,14 @@ export class Memory {
   readonly #options: MemoryOptions;
   readonly #speakers = new Map<ConnectionId, ConnectionId>();
   readonly #recalls = new Map<ConnectionId, Recall>();
+  readonly #listeners: MemoryListeners;
   #topology: Topology | undefined;
+  #twins: Twins = new Map();
 
   constructor(options: MemoryOptions, listeners: MemoryListeners) {
     const { client, clock, log } = options;
     this.#options = options;
+    this.#listeners = listeners;
     const shared = { client, clock, log };
     const decode = (object: ClusterMeshObject): MeshRecord => readMesh(object, options.policy);
     this.meshes = new Informer({ ...shared, resource: clusterMeshes, decode, same: sameMeshRecord });
@@ -99,7 +104,7 @@ export class Memory {
 
   world(): World | undefined {
     const { instance, policy, legacyOrphans } = this.#options;
-    return observe({
+    const world = observe({
       instance,
       topology: this.#topology,
       registry: this.registry,
@@ -107,6 +112,22 @@ export class Memory {
       allowedCidrs: policy.allowedCidrs,
       ghostsMayGo: legacyOrphans === "delete" && this.meshLists.agree,
     });
+    if (world) this.#follow(world.twins);
+    return world;
+  }
+
+  /** Who speaks for whom, for what is heard until the next look. Whoever was planned from another is planned anew. */
+  #follow(twins: Twins): void {
+    if (sameTwins(this.#twins, twins)) return;
+    this.#twins = twins;
+    this.#listeners.worldChanged();
+  }
+
+  /** The clusters that receive the nodes of `id`, by the spec or because it speaks for the cluster that one leads to. */
+  receiversOf(id: ConnectionId): Set<ConnectionId> {
+    const { meshes = [] } = this.#topology ?? {};
+    const spoken = spokenMeshes(meshes, this.#twins);
+    return affectedTargets(spoken === meshes ? meshes : [...meshes, ...spoken], id);
   }
 
   /** What a plan may see: nothing while the list of meshes is not known. */
@@ -136,6 +157,8 @@ export class Memory {
     return new Set([...bySpec, ...byLedger]);
   }
 }
+
+const spokenMeshes = onceForBoth(speakFor);
 
 const leadsTo = ({ connection }: DrainRow, id: ConnectionId): boolean =>
   connection.state === "connected" && connection.id === id;

@@ -7,7 +7,6 @@ import {
   readMesh,
 } from "../api/cluster-mesh.ts";
 import type { ConnectionId, MeshId } from "../core/ids.ts";
-import { affectedTargets } from "../core/source.ts";
 import { hasNewSource } from "../core/status.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { ConnectionConfig } from "../kube/connection-config.ts";
@@ -268,16 +267,18 @@ export class Operator {
 
   /** The one place where a change in one cluster becomes work. */
   #clusterChanged(id: ConnectionId, change: ClusterChange): void {
-    if (change === "node" || change === "knowledge") this.#wakeOthers(id, change);
+    const isOfNode = change === "node" || change === "ground";
+    if (isOfNode || change === "knowledge") this.#wakeOthers(id, isOfNode);
+    if (change === "ground") this.#reactions.changed(id);
     if (change !== "node") this.#targets.addAfter(id, change === "written" ? digestMs : coalesceMs);
     if (change !== "knowledge") return;
     this.#wakeMeshesOf(id);
     if (this.#memory.rotations.isWaiting) this.#connects.add("clusters");
   }
 
-  #wakeOthers(id: ConnectionId, change: "node" | "knowledge"): void {
-    for (const target of affectedTargets(this.#memory.topology?.meshes ?? [], id)) {
-      if (change === "node") this.#reactions.changed(target);
+  #wakeOthers(id: ConnectionId, isOfNode: boolean): void {
+    for (const target of this.#memory.receiversOf(id)) {
+      if (isOfNode) this.#reactions.changed(target);
       this.#targets.add(target);
     }
     this.#nodes.add(id);

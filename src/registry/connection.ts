@@ -3,7 +3,7 @@ import { objectOf, type PeerObject, peers, readPeer, sameVersion } from "../api/
 import { type Observed, parseDiscovered } from "../core/discovered.ts";
 import type { Endpoint } from "../core/endpoint.ts";
 import { type ConnectionId, type NodeName, nodeName, type PeerName } from "../core/ids.ts";
-import { type NodeRecord, sameNodeFacts, sameNodeRecord } from "../core/node.ts";
+import { type NodeRecord, sameGround, sameNodeFacts, sameNodeRecord } from "../core/node.ts";
 import type { HeldPeer } from "../core/peer.ts";
 import type { UnknownReason } from "../core/reasons.ts";
 import { rememberedEach } from "../core/remembered.ts";
@@ -21,8 +21,11 @@ import { SilentNodes, sweepEveryMs } from "./silent-nodes.ts";
 import { StrippedNodes } from "./stripped-nodes.ts";
 import { type ConnectionSummary, informerSummary, PeerCounts } from "./summary.ts";
 
-/** What happened in a cluster; `written`: to a Peer that we are just writing. */
-export type ClusterChange = "node" | "observed" | "peer" | "written" | "knowledge";
+/**
+ * What happened in a cluster; `ground`: to a node, and with it to what no route in its own cluster may cover; `written`: to a
+ * Peer that we are just writing.
+ */
+export type ClusterChange = "node" | "ground" | "observed" | "peer" | "written" | "knowledge";
 
 export interface ConnectionOptions {
   readonly id: ConnectionId;
@@ -249,7 +252,7 @@ export class Connection {
     this.#stripped.changed(name, after?.facts, this.#clock.now());
     if (after) this.#departures.returned(name);
     else this.#departures.left(name, gone ?? "absent", this.#moment());
-    if (before?.facts !== after?.facts) this.#onChange("node");
+    if (before?.facts !== after?.facts) this.#onChange(sameGround(before?.facts, after?.facts) ? "node" : "ground");
   }
 }
 
