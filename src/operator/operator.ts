@@ -216,7 +216,10 @@ export class Operator {
       uptimeMs: () => clock.now() - this.#startedMs,
       written: this.#written,
       patchMeta: (object, metadata) => patchMesh(client, object, { body: { metadata } }),
-      patchStatus: (object, status) => patchMesh(client, object, { body: { status }, subresource: "status" }),
+      patchStatus: (object, status, resourceVersion) => {
+        const metadata = resourceVersion === undefined ? {} : { metadata: { resourceVersion } };
+        return patchMesh(client, object, { body: { ...metadata, status }, subresource: "status" });
+      },
       tell: (object, events) => this.#tell(object, events),
       tellLeftovers: (object, clusters) => {
         log.warn("peers may be left", { mesh: readMesh(object).id, clusters });
