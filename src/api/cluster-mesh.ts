@@ -139,7 +139,7 @@ export function isMeshEdit(before: MeshRecord | undefined, after: MeshRecord | u
   );
 }
 
-/** Somebody asks for a fresh look at everything. */
+/** Somebody asks for a fresh look at the clusters of the mesh. */
 export function isTriggered(before: MeshRecord | undefined, after: MeshRecord | undefined): boolean {
   const asked = (record: MeshRecord | undefined) => record?.object.metadata.annotations?.[reconcileTrigger];
   return before !== undefined && after !== undefined && asked(before) !== asked(after);

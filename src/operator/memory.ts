@@ -10,7 +10,7 @@ import type { DrainRow } from "../core/drain.ts";
 import type { ConnectionId, MeshId } from "../core/ids.ts";
 import { onceForBoth } from "../core/once-per.ts";
 import { Recall } from "../core/recall.ts";
-import { affectedTargets, isIn } from "../core/source.ts";
+import { affectedTargets, clustersOf, isIn } from "../core/source.ts";
 import type { TargetReport } from "../core/status.ts";
 import { sameTwins, speakFor, type Twins } from "../core/twins.ts";
 import type { World } from "../core/world.ts";
@@ -137,6 +137,14 @@ export class Memory {
 
   ledger(mesh: MeshId): readonly DrainRow[] {
     return this.#topology?.ledgers.get(mesh) ?? [];
+  }
+
+  /** Where a mesh leads, by its spec or by its ledger, and what speaks for those clusters. */
+  connectionsOf(mesh: MeshId): Set<ConnectionId> {
+    const connected = this.#topology?.meshes.find(({ mesh: { id } }) => id === mesh);
+    const rows = this.ledger(mesh).flatMap(({ connection }) => (connection.state === "connected" ? connection.id : []));
+    const ids = [...(connected ? clustersOf(connected) : []), ...rows];
+    return new Set(ids.flatMap((id) => [id, this.#twins.get(id) ?? id]));
   }
 
   /** From now on `speaker` speaks for the cluster that `twin` leads to as well. */

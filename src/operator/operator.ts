@@ -23,7 +23,7 @@ import { done, type Outcome } from "../runtime/outcome.ts";
 import { WorkQueue } from "../runtime/queue.ts";
 import { annotateNodes } from "./annotate-nodes.ts";
 import { applyChanges } from "./apply.ts";
-import { connectClusters, type Topology } from "./connect-clusters.ts";
+import { connectClusters, secretsBehind, type Topology } from "./connect-clusters.ts";
 import { Contest } from "./contest.ts";
 import { EventLimit } from "./event-limit.ts";
 import { leaveCluster } from "./leave-cluster.ts";
@@ -243,8 +243,8 @@ export class Operator {
     for (const id of topology.ledgers.keys()) this.#statuses.add(id);
   }
 
-  #wakeTargets(): void {
-    for (const id of this.#memory.registry.ids()) {
+  #wakeTargets(ids: Iterable<ConnectionId> = this.#memory.registry.ids()): void {
+    for (const id of ids) {
       this.#targets.add(id);
       this.#nodes.add(id);
     }
@@ -254,15 +254,20 @@ export class Operator {
     for (const mesh of this.#memory.meshesOf(id)) this.#statuses.add(mesh);
   }
 
-  /** Retries every connection now, lists everything anew and plans it. */
-  #lookAgain(): void {
-    this.#memory.registry.relist();
-    this.#wakeTargets();
+  /**
+   * Somebody asks for a fresh look: the mesh's Secrets and clusters are tried and listed now, and planned anew. Those of
+   * other meshes are not: whoever may write one mesh must not cost all of them.
+   */
+  #lookAgain(record: MeshRecord): void {
+    const ids = this.#memory.connectionsOf(record.id);
+    this.#memory.secrets.relist(secretsBehind(record));
+    this.#memory.registry.relist(ids);
+    this.#wakeTargets(ids);
   }
 
   #meshChanged({ key, before, after }: Change<MeshRecord>): void {
     if (isMeshEdit(before, after)) this.#connects.add("clusters");
-    if (isTriggered(before, after)) this.#lookAgain();
+    if (after && isTriggered(before, after)) this.#lookAgain(after);
     // Its first Peer waits for the ledger.
     if (after && !before) this.#statuses.addAfter(key as MeshId, 0);
     else if (after) this.#statuses.add(key as MeshId);

@@ -16,6 +16,7 @@ import type { Knowledge } from "../kube/knowledge.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
 import { Departures, type Moment } from "./departures.ts";
+import { betweenLooksMs, Paced } from "./paced.ts";
 import { PeerAges } from "./peer-ages.ts";
 import { SilentNodes, sweepEveryMs } from "./silent-nodes.ts";
 import { StrippedNodes } from "./stripped-nodes.ts";
@@ -64,6 +65,7 @@ export class Connection {
   /** What the log last said of our knowledge. */
   #told = "";
   #proving = false;
+  readonly #freshLook: Paced;
 
   constructor({ id, client, clock, log, onChange, config }: ConnectionOptions) {
     this.id = id;
@@ -78,6 +80,11 @@ export class Connection {
     const decode = (node: NodeObject): NodeRecord => this.#withKnownFacts(readNode(node));
     this.#nodes = new Informer({ ...shared, resource: nodes, decode, same: sameNodeRecord });
     this.#peers = new Informer({ ...shared, resource: peers, decode: readPeer, same: sameVersion });
+    const listAll = () => {
+      this.#nodes.relist();
+      this.relistPeers();
+    };
+    this.#freshLook = new Paced({ clock, betweenMs: betweenLooksMs, signal: this.#stopped.signal, act: listAll });
     this.#nodes.onListed(() => this.#listed());
     this.#nodes.onChange((change) => this.#nodeChanged(change));
     this.#peers.onChange(({ key, before, after }) => {
@@ -94,9 +101,9 @@ export class Connection {
     this.#sweep().catch(() => undefined);
   }
 
+  /** Lists everything anew, at once: what waits for a retry does not wait any longer. Again only after a while. */
   relist(): void {
-    this.#nodes.relist();
-    this.relistPeers();
+    this.#freshLook.ask();
   }
 
   relistPeers(): void {

@@ -41,4 +41,23 @@ describe("of the clusters that are wanted", () => {
     expect(registry.ids()).toEqual([one, other]);
     expect(registry.isConnecting(broken)).toBe(true);
   });
+
+  it("those that somebody asks for are tried at once, whatever they wait for, and then once in five seconds", async () => {
+    const { registry, clock, listsAsked } = aRegistry();
+    registry.want(new Map([one, other].map((id) => [id, config])));
+    await clock.advance(120_000);
+    const [before, others] = [listsAsked(one), listsAsked(other)];
+    registry.relist([one, broken]);
+    await clock.settle();
+    const after = listsAsked(one);
+    expect(after).toBe(before + 2);
+    for (let wish = 0; wish < 40; wish++) {
+      registry.relist([one]);
+      await clock.advance(10);
+    }
+    expect(listsAsked(one)).toBe(after);
+    expect(listsAsked(other)).toBe(others);
+    await clock.advance(4700);
+    expect(listsAsked(one)).toBeGreaterThanOrEqual(after + 2);
+  });
 });

@@ -101,9 +101,9 @@ export class Registry {
     return sinceMs === undefined ? undefined : this.#options.clock.now() - sinceMs;
   }
 
-  /** Lists every cluster anew, at once: what waits for a retry does not wait any longer. */
-  relist(): void {
-    for (const connection of this.#connections.values()) connection.relist();
+  /** Lists these clusters anew, at once: what waits for a retry does not wait any longer. */
+  relist(ids: Iterable<ConnectionId>): void {
+    for (const id of ids) this.#connections.get(id)?.relist();
   }
 
   async stop(): Promise<void> {
