@@ -60,6 +60,11 @@ describe("a ClusterMesh", () => {
   it.each<[string, Record<string, unknown>, string]>([
     ["an entry that leads nowhere", { kubeconfigSecretRef: undefined }, "needs local: true or a kubeconfigSecretRef"],
     ["overlapping networks", { podCIDRs: ["10.1.128.0/17"] }, "10.1.0.0/16 of c1 overlaps 10.1.128.0/17 of c2"],
+    [
+      "more networks than anybody has",
+      { allowedNetworks: Array.from({ length: 10_001 }, (_, index) => `20.${index >> 8}.${index & 255}.0/24`) },
+      "spec.clusters: 10003 networks are declared, which is more than 10000",
+    ],
     ["a port that is none", { wireguardPort: 0 }, "spec.clusters.1.wireguardPort"],
   ])("is refused for %s", (_, overrides, expected) => {
     expect(problemsOf(withEntry(1, overrides)).join()).toContain(expected);

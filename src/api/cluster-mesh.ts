@@ -75,6 +75,8 @@ function readSpec(object: ClusterMeshObject, policy: MeshPolicy): SpecReading {
   const parsed = clusterMeshSpec.safeParse(object.spec);
   if (!parsed.success) return refused(parsed.error.issues.map(schemaProblem));
   const { clusters, deletionTimeout } = parsed.data;
+  const networks = clusters.reduce((sum, entry) => sum + networkCount(entry), 0);
+  if (networks > mostNetworks) return refused([tooMany(networks)]);
   const problems: MeshProblem[] = [];
   const entries = clusters.map((entry, index) => readEntry(entry, `spec.clusters[${index}]`, problems));
   const declared = [...problems, ...problemsAmong(clusters)];
@@ -84,6 +86,17 @@ function readSpec(object: ClusterMeshObject, policy: MeshPolicy): SpecReading {
   const faults = [...overlapsWithin(mesh), ...firstProblems(breaches(mesh, policy))];
   return faults.length > 0 ? { state: "refused", problems: faults } : { state: "valid", mesh };
 }
+
+/** No real mesh has so many, and each is looked at whenever the mesh changes. */
+const mostNetworks = 10_000;
+
+const tooMany = (networks: number): MeshProblem => ({
+  field: "spec.clusters",
+  message: `${networks} networks are declared, which is more than ${mostNetworks}`,
+});
+
+const networkCount = ({ allowedNetworks = [], podCIDRs = [], additionalCIDRs = [] }: ClusterMeshEntry): number =>
+  allowedNetworks.length + podCIDRs.length + additionalCIDRs.length;
 
 const refused = (problems: readonly MeshProblem[]): SpecReading => ({
   state: "refused",

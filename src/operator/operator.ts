@@ -4,9 +4,8 @@ import {
   isMeshEdit,
   isTriggered,
   type MeshRecord,
-  readMesh,
 } from "../api/cluster-mesh.ts";
-import type { ConnectionId, MeshId } from "../core/ids.ts";
+import { type ConnectionId, type MeshId, meshId } from "../core/ids.ts";
 import { hasNewSource } from "../core/status.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { ConnectionConfig } from "../kube/connection-config.ts";
@@ -222,15 +221,15 @@ export class Operator {
       },
       tell: (object, events) => this.#tell(object, events),
       tellLeftovers: (object, clusters) => {
-        log.warn("peers may be left", { mesh: readMesh(object).id, clusters });
+        log.warn("peers may be left", { mesh: idOf(object), clusters });
         this.#events.record(leftoversEvent(object, clusters));
-        metrics.leftovers(readMesh(object).id, clusters);
+        metrics.leftovers(idOf(object), clusters);
       },
     };
   }
 
   #tell(object: ClusterMeshObject, events: readonly MeshEvent[]): void {
-    const { id } = readMesh(object);
+    const id = idOf(object);
     for (const { isReady, reason, note } of events)
       this.#options.log.info(isReady ? "mesh status" : "mesh event", { mesh: id, reason, message: note });
     for (const event of this.#eventLimit.pass(id, events)) this.#events.record(eventAbout(object, event));
@@ -292,3 +291,5 @@ export class Operator {
     this.#nodes.add(id);
   }
 }
+
+const idOf = ({ metadata: { namespace = "", name } }: ClusterMeshObject): MeshId => meshId(namespace, name);
