@@ -4,6 +4,7 @@ import { clusterName, type MeshId, meshId } from "../core/ids.ts";
 import type { LedgerRow } from "../core/ledger.ts";
 import {
   declaredNetworks,
+  firstProblems,
   type Mesh,
   type MeshEntry,
   type MeshProblem,
@@ -14,6 +15,7 @@ import type { KubeObject } from "../kube/object.ts";
 import type { Resource } from "../kube/resource.ts";
 import { group, reconcileTrigger, version } from "./names.ts";
 import { type ClusterMeshEntry, type ClusterMeshStatus, clusterMeshSpec } from "./schema.ts";
+import { readLedger, readStatus } from "./stored-status.ts";
 
 export interface ClusterMeshObject extends KubeObject {
   readonly spec?: unknown;
@@ -51,11 +53,18 @@ export interface MeshPolicy {
 
 const anything: MeshPolicy = { allowedCidrs: [], localNamespaces: new Set() };
 
-export function readMesh(object: ClusterMeshObject, policy: MeshPolicy = anything): MeshRecord {
+export function readMesh(stored: ClusterMeshObject, policy: MeshPolicy = anything): MeshRecord {
+  const object = withStatus(stored, readStatus(stored.status));
   const namespace = object.metadata.namespace ?? "";
   const id = meshId(namespace, object.metadata.name);
   const deletedAt = object.metadata.deletionTimestamp;
-  return { id, object, namespace, deletedAt, ledger: readLedger(object.status), ...readSpec(object, policy) };
+  return { id, object, namespace, deletedAt, ledger: readLedger(stored.status), ...readSpec(object, policy) };
+}
+
+function withStatus(object: ClusterMeshObject, status: ClusterMeshStatus | undefined): ClusterMeshObject {
+  if (object.status === status) return object;
+  const { status: _, ...rest } = object;
+  return status ? { ...rest, status } : rest;
 }
 
 type SpecReading =
@@ -64,18 +73,44 @@ type SpecReading =
 
 function readSpec(object: ClusterMeshObject, policy: MeshPolicy): SpecReading {
   const parsed = clusterMeshSpec.safeParse(object.spec);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path, message }) => ({ field: ["spec", ...path].join("."), message }));
-    return { state: "refused", problems };
-  }
+  if (!parsed.success) return refused(parsed.error.issues.map(schemaProblem));
+  const { clusters, deletionTimeout } = parsed.data;
+  const networks = clusters.reduce((sum, entry) => sum + networkCount(entry), 0);
+  if (networks > mostNetworks) return refused([tooMany(networks)]);
   const problems: MeshProblem[] = [];
-  const entries = parsed.data.clusters.map((entry, index) => readEntry(entry, `spec.clusters[${index}]`, problems));
-  problems.push(...problemsAmong(parsed.data.clusters));
-  if (problems.length > 0) return { state: "refused", problems };
-  const deletionTimeoutSeconds = readTimeout(parsed.data.deletionTimeout);
+  const entries = clusters.map((entry, index) => readEntry(entry, `spec.clusters[${index}]`, problems));
+  const declared = [...problems, ...problemsAmong(clusters)];
+  if (declared.length > 0) return refused(declared);
+  const deletionTimeoutSeconds = readTimeout(deletionTimeout);
   const mesh = { ...identityOf(object), deletionTimeoutSeconds, entries: entries.flatMap((entry) => entry ?? []) };
-  const faults = [...overlapsWithin(mesh), ...breaches(mesh, policy)];
+  const faults = [...overlapsWithin(mesh), ...firstProblems(breaches(mesh, policy))];
   return faults.length > 0 ? { state: "refused", problems: faults } : { state: "valid", mesh };
+}
+
+/** No real mesh has so many, and each is looked at whenever the mesh changes. */
+const mostNetworks = 10_000;
+
+const tooMany = (networks: number): MeshProblem => ({
+  field: "spec.clusters",
+  message: `${networks} networks are declared, which is more than ${mostNetworks}`,
+});
+
+const networkCount = ({ allowedNetworks = [], podCIDRs = [], additionalCIDRs = [] }: ClusterMeshEntry): number =>
+  allowedNetworks.length + podCIDRs.length + additionalCIDRs.length;
+
+const refused = (problems: readonly MeshProblem[]): SpecReading => ({
+  state: "refused",
+  problems: firstProblems(problems),
+});
+
+function schemaProblem({
+  path,
+  message,
+}: {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}): MeshProblem {
+  return { field: ["spec", ...path].join("."), message };
 }
 
 function breaches({ namespace, name, entries }: Mesh, { allowedCidrs, localNamespaces }: MeshPolicy): MeshProblem[] {
@@ -99,17 +134,6 @@ function breaches({ namespace, name, entries }: Mesh, { allowedCidrs, localNames
 
 const longestLabel = 63;
 
-function readLedger(status: ClusterMeshStatus | undefined): LedgerRow[] {
-  return (status?.ledger ?? []).map(({ cluster, kubeconfigSecretRef }) => ({
-    cluster: clusterName(cluster),
-    reach: kubeconfigSecretRef ?? "local",
-  }));
-}
-
-export function renderLedger(rows: readonly LedgerRow[]): NonNullable<ClusterMeshStatus["ledger"]> {
-  return rows.map(({ cluster, reach }) => (reach === "local" ? { cluster } : { cluster, kubeconfigSecretRef: reach }));
-}
-
 /** Any change counts: a status must be judged against the newest one. */
 export function sameMeshRecord(a: MeshRecord, b: MeshRecord): boolean {
   return a.object.metadata.resourceVersion === b.object.metadata.resourceVersion;
@@ -128,7 +152,7 @@ export function isMeshEdit(before: MeshRecord | undefined, after: MeshRecord | u
   );
 }
 
-/** Somebody asks for a fresh look at everything. */
+/** Somebody asks for a fresh look at the clusters of the mesh. */
 export function isTriggered(before: MeshRecord | undefined, after: MeshRecord | undefined): boolean {
   const asked = (record: MeshRecord | undefined) => record?.object.metadata.annotations?.[reconcileTrigger];
   return before !== undefined && after !== undefined && asked(before) !== asked(after);
@@ -194,13 +218,10 @@ function readNetworks(entry: ClusterMeshEntry, field: string, problems: MeshProb
 }
 
 function problemsAmong(entries: readonly ClusterMeshEntry[]): MeshProblem[] {
-  const problems: MeshProblem[] = [];
-  const names = entries.map(({ name }) => name);
-  for (const name of new Set(names.filter((text, index) => names.indexOf(text) !== index))) {
-    problems.push({ field: "spec.clusters", message: `two entries are named ${name}` });
-  }
-  if (entries.filter(({ local }) => local).length > 1) {
-    problems.push({ field: "spec.clusters", message: "more than one entry is local" });
-  }
-  return problems;
+  const named = Map.groupBy(entries, ({ name }) => name);
+  const twice = [...named].filter(([, { length }]) => length > 1);
+  const messages = twice.map(([name]) => `two entries are named ${name}`);
+  const locals = entries.filter(({ local }) => local).length;
+  const more = locals > 1 ? ["more than one entry is local"] : [];
+  return [...messages, ...more].map((message) => ({ field: "spec.clusters", message }));
 }

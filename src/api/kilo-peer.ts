@@ -7,6 +7,7 @@ import { roamingKeepaliveSeconds } from "../core/sight.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { apiVersionOf, type Resource } from "../kube/resource.ts";
 import { annotations, group, labels, version } from "./names.ts";
+import { fieldsOf, itemsOf, textOf } from "./received.ts";
 import { sameJson } from "./same-json.ts";
 
 /** Kilo's Peer on the wire. */
@@ -47,12 +48,16 @@ export function sameVersion(a: HeldPeer, b: HeldPeer): boolean {
 }
 
 function readHeld({ metadata, spec }: PeerObject): HeldPeer {
-  const label = (name: string): string => oneCopy(metadata.labels?.[name] ?? "");
-  const note = (name: string): string => metadata.annotations?.[name] ?? "";
+  const marks = fieldsOf(metadata.labels);
+  const notes = fieldsOf(metadata.annotations);
+  const said = fieldsOf(spec);
+  const label = (name: string): string => oneCopy(textOf(marks[name]));
+  const note = (name: string): string => textOf(notes[name]);
+  const { persistentKeepalive: seconds } = said;
   return {
-    name: oneCopy(metadata.name as PeerName),
-    uid: metadata.uid ?? "",
-    resourceVersion: metadata.resourceVersion ?? "",
+    name: oneCopy(textOf(metadata.name) as PeerName),
+    uid: textOf(metadata.uid),
+    resourceVersion: textOf(metadata.resourceVersion),
     instance: label(labels.instance),
     mesh: label(labels.mesh),
     source: clusterName(label(labels.source)),
@@ -62,10 +67,10 @@ function readHeld({ metadata, spec }: PeerObject): HeldPeer {
     touchPending: note(annotations.touchPending) !== "",
     declared: note(annotations.declared),
     move: note(annotations.move),
-    publicKey: oneCopy(spec.publicKey),
-    endpoint: readEndpoint(spec.endpoint),
-    allowedIps: spec.allowedIPs.map(oneCopy),
-    keepaliveSeconds: spec.persistentKeepalive ?? 0,
+    publicKey: oneCopy(textOf(said.publicKey)),
+    endpoint: readEndpoint(said.endpoint),
+    allowedIps: itemsOf(said.allowedIPs).map((text) => oneCopy(textOf(text))),
+    keepaliveSeconds: typeof seconds === "number" ? seconds : 0,
   };
 }
 
@@ -160,11 +165,12 @@ function renderSpec(peer: Peer, before?: PeerObject): PeerObject["spec"] {
   };
 }
 
-function readEndpoint(endpoint: PeerObject["spec"]["endpoint"]): Endpoint | undefined {
-  if (!endpoint) return undefined;
-  const { dns, ip } = endpoint.dnsOrIP;
-  if (dns) return { host: { dns }, port: endpoint.port };
-  return ip ? { host: { ip: oneCopy(ip) }, port: endpoint.port } : undefined;
+function readEndpoint(endpoint: unknown): Endpoint | undefined {
+  const { dnsOrIP, port } = fieldsOf(endpoint);
+  const { dns, ip } = fieldsOf(dnsOrIP);
+  if (typeof port !== "number") return undefined;
+  if (textOf(dns)) return { host: { dns: textOf(dns) }, port };
+  return textOf(ip) ? { host: { ip: oneCopy(textOf(ip)) }, port } : undefined;
 }
 
 function renderEndpoint(endpoint: Endpoint): NonNullable<PeerObject["spec"]["endpoint"]> {

@@ -41,5 +41,5 @@ export const finalizer = "kilo-clustermesh.io/cleanup";
 /** The Go operator's Lease: it keeps the two from writing at once during a rolling upgrade. */
 export const leaseName = "f27237f1.squat.ai";
 
-/** An annotation on a ClusterMesh: a new value asks for a fresh look at everything. */
+/** An annotation on a ClusterMesh: a new value asks for a fresh look at its Secrets and clusters. */
 export const reconcileTrigger = "reconcile-trigger";

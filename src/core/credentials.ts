@@ -1,4 +1,5 @@
 import { type ClusterName, localConnection } from "./ids.ts";
+import { leastOf } from "./many.ts";
 import type { ConnectedMesh, World } from "./world.ts";
 
 const dayMs = 86_400_000;
@@ -44,5 +45,5 @@ export function credentialState({ atMs, toldFromMs }: CredentialEnd, nowMs: numb
 /** In how long time alone will change what is said of these credentials; undefined when it will not. */
 export function nextChangeMs(ends: readonly CredentialEnd[], nowMs: number): number | undefined {
   const moments = ends.flatMap(({ atMs, toldFromMs }) => [toldFromMs, atMs]).filter((moment) => moment > nowMs);
-  return moments.length > 0 ? Math.min(...moments) - nowMs : undefined;
+  return moments.length > 0 ? leastOf(moments) - nowMs : undefined;
 }

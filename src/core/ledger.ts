@@ -10,7 +10,8 @@ export interface LedgerRow {
 /** The rows that must be written before the mesh may put a Peer anywhere: what was there, and every entry. */
 export function ledgerWith(mesh: Mesh, before: readonly LedgerRow[]): readonly LedgerRow[] {
   const entries = mesh.entries.map(({ name, reach }): LedgerRow => ({ cluster: name, reach }));
-  const missing = entries.filter((row) => !before.some((other) => sameRow(row, other)));
+  const known = new Set(before.map(rowText));
+  const missing = entries.filter((row) => !known.has(rowText(row)));
   return missing.length > 0 ? [...before, ...missing] : before;
 }
 
@@ -19,7 +20,9 @@ export function isInSpec(mesh: Mesh | undefined, row: LedgerRow): boolean {
 }
 
 export function sameRow(a: LedgerRow, b: LedgerRow): boolean {
-  return a.cluster === b.cluster && reachText(a) === reachText(b);
+  return rowText(a) === rowText(b);
 }
 
-const reachText = ({ reach }: LedgerRow): string => (reach === "local" ? "local" : `${reach.name}/${reach.key}`);
+/** One text for it. */
+export const rowText = ({ cluster, reach }: LedgerRow): string =>
+  reach === "local" ? `${cluster} local` : `${cluster} ${reach.name}/${reach.key}`;

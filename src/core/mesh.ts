@@ -1,6 +1,7 @@
-import { type Cidr, overlaps } from "./cidr.ts";
+import type { Cidr } from "./cidr.ts";
 import type { ClusterName, MeshId } from "./ids.ts";
 import { onceFor } from "./once-per.ts";
+import { overlapping } from "./overlapping.ts";
 import { rangesOf } from "./ranges.ts";
 
 export interface SecretRef {
@@ -53,7 +54,7 @@ export interface MeshProblem {
 
 /** The Peer keepalive of every entry is the mesh's largest: one roaming side is enough to need it. */
 export function meshKeepaliveSeconds(mesh: Mesh): number {
-  return Math.max(0, ...mesh.entries.map((entry) => entry.keepaliveSeconds));
+  return mesh.entries.reduce((most, { keepaliveSeconds }) => Math.max(most, keepaliveSeconds), 0);
 }
 
 /** Of two meshes that want the same, the one with the smaller rank has it: older first, then by name. */
@@ -76,17 +77,21 @@ export function declaredNetworks({ networks }: MeshEntry): readonly Cidr[] {
 
 export const declaredRanges = onceFor((entry: MeshEntry) => rangesOf(declaredNetworks(entry)));
 
-/** Every pair of declared networks of one mesh that overlap, each named once. */
+/** As many are named at once; there may be as many as the author likes. */
+export const mostProblems = 50;
+
+/** The pairs of declared networks of one mesh that overlap. */
 export function overlapsWithin(mesh: Mesh): MeshProblem[] {
   const all = mesh.entries.flatMap((entry) => declaredNetworks(entry).map((cidr) => ({ entry: entry.name, cidr })));
-  return all.flatMap((a, index) =>
-    all
-      .slice(index + 1)
-      .filter((b) => overlaps(a.cidr, b.cidr))
-      .map((b) => ({
-        kind: "overlap",
-        field: "spec.clusters",
-        message: `${a.cidr.text} of ${a.entry} overlaps ${b.cidr.text} of ${b.entry}`,
-      })),
-  );
+  const { pairs, total } = overlapping(all, mostProblems);
+  const texts = pairs.map(([a, b]) => `${a.cidr.text} of ${a.entry} overlaps ${b.cidr.text} of ${b.entry}`);
+  const more = total > pairs.length ? [`${total} pairs of networks overlap, of which ${pairs.length} are named`] : [];
+  return [...more, ...texts].map((message) => ({ kind: "overlap", field: "spec.clusters", message }));
+}
+
+/** The first of them, and how many there are where that is not all. */
+export function firstProblems(problems: readonly MeshProblem[]): readonly MeshProblem[] {
+  if (problems.length <= mostProblems) return problems;
+  const message = `has ${problems.length} problems, of which ${mostProblems} are named`;
+  return [{ field: "spec", message }, ...problems.slice(0, mostProblems)];
 }

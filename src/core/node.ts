@@ -102,3 +102,15 @@ export function sameNodeFacts(a: NodeFacts, b: NodeFacts): boolean {
     sameTexts(a.internalIps, b.internalIps)
   );
 }
+
+/** True when the cluster of the node has to leave room for the same as before; absent is a node that is not there. */
+export function sameGround(a: NodeFacts | undefined, b: NodeFacts | undefined): boolean {
+  if (!a || !b) return a === b;
+  return (
+    a.uid === b.uid &&
+    a.wireguardIp === b.wireguardIp &&
+    sameTexts(a.podCidrs, b.podCidrs) &&
+    sameTexts(a.externalIps, b.externalIps) &&
+    sameTexts(a.internalIps, b.internalIps)
+  );
+}

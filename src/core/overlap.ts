@@ -1,6 +1,6 @@
-import { overlaps } from "./cidr.ts";
 import type { MeshId } from "./ids.ts";
 import { declaredNetworks, type MeshEntry } from "./mesh.ts";
+import { type Declared, overlapping } from "./overlapping.ts";
 import { clustersOf, leadsTo } from "./source.ts";
 import type { ConnectedMesh } from "./world.ts";
 
@@ -22,23 +22,24 @@ function shares(own: ConnectedMesh, other: MeshId, meshes: readonly ConnectedMes
   return theirs !== undefined && [...clustersOf(theirs)].some((id) => clusters.has(id));
 }
 
+/** Within an accepted mesh no two networks overlap: there are no more pairs than networks. */
 function clashes(own: ConnectedMesh, other: ConnectedMesh): string[] {
-  return own.mesh.entries.flatMap((mine) =>
-    other.mesh.entries
-      .filter((theirs) => !isSameCluster(own, mine, other, theirs))
-      .flatMap((theirs) => pairs(mine, theirs).map((text) => `${text} of ${other.mesh.id}`)),
+  const declared = [own, other].flatMap((connected) =>
+    connected.mesh.entries.flatMap((entry) => declaredNetworks(entry).map((cidr) => ({ connected, entry, cidr }))),
   );
+  return overlapping(declared, Number.POSITIVE_INFINITY)
+    .pairs.filter(([mine, theirs]) => mine.connected !== theirs.connected && !isSameCluster(mine, theirs))
+    .map(([mine, theirs]) => `${textOf(mine)} overlaps ${textOf(theirs)} of ${other.mesh.id}`);
 }
 
-function isSameCluster(...[own, mine, other, theirs]: [ConnectedMesh, MeshEntry, ConnectedMesh, MeshEntry]): boolean {
-  const here = leadsTo(own, mine.name);
-  return here !== undefined && here === leadsTo(other, theirs.name);
+interface Place extends Declared {
+  readonly connected: ConnectedMesh;
+  readonly entry: MeshEntry;
 }
 
-function pairs(mine: MeshEntry, theirs: MeshEntry): string[] {
-  return declaredNetworks(mine).flatMap((a) =>
-    declaredNetworks(theirs)
-      .filter((b) => overlaps(a, b))
-      .map((b) => `${a.text} of ${mine.name} overlaps ${b.text} of ${theirs.name}`),
-  );
+const textOf = ({ cidr, entry }: Place): string => `${cidr.text} of ${entry.name}`;
+
+function isSameCluster(mine: Place, theirs: Place): boolean {
+  const here = leadsTo(mine.connected, mine.entry.name);
+  return here !== undefined && here === leadsTo(theirs.connected, theirs.entry.name);
 }

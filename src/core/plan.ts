@@ -6,6 +6,7 @@ import { type JudgedSource, judgeSources } from "./judge.ts";
 import { type KeptPeer, keptPeers } from "./kept.ts";
 import { settleKeys } from "./keys.ts";
 import { replacedNotes } from "./leave.ts";
+import { leastOf } from "./many.ts";
 import type { SkippedNode } from "./node.ts";
 import type { Note } from "./notes.ts";
 import type { HeldPeer, Peer } from "./peer.ts";
@@ -94,7 +95,7 @@ export function planTarget(world: World, target: ConnectionId, recall = new Reca
     unresolved: placed.flatMap(({ unresolved }) => unresolved),
     names: [...rendered.flatMap(({ names }) => names), ...servers.names],
     notes: [...replacedNotes(world, target), ...[...placed, ...rendered].flatMap((share) => share.notes), ...notes],
-    ...(waitsMs.length > 0 && { afterMs: Math.min(...waitsMs) }),
+    ...(waitsMs.length > 0 && { afterMs: leastOf(waitsMs) }),
     sources: judged.map(sourcePlan),
   };
 }

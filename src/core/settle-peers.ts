@@ -2,6 +2,7 @@ import type { RefusedClaim } from "./claims.ts";
 import type { Holding } from "./holding.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { KeptPeer } from "./kept.ts";
+import { joined } from "./many.ts";
 import { chooseNames } from "./names.ts";
 import { onceFor } from "./once-per.ts";
 import type { Others } from "./others.ts";
@@ -49,7 +50,7 @@ type List = readonly Peer[];
 /** All by name. Each list nearly always is, and goes before or after another as a whole: then nothing has to be sorted. */
 function inOrder(lists: readonly List[]): List {
   const full = lists.filter((list) => list.length > 0).toSorted(byFirst);
-  const all = ([] as Peer[]).concat(...full);
+  const all = joined(full);
   const isDone = full.every((list, index) => isSorted(list) && isBefore(full[index - 1]?.at(-1), list[0]));
   return isDone ? all : all.sort(byName);
 }

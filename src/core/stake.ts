@@ -2,6 +2,7 @@ import { type Cidr, exactly } from "./cidr.ts";
 import { type Claim, type Settlement, settleClaims } from "./claims.ts";
 import { type Endpoint, endpointRoutes } from "./endpoint.ts";
 import type { Matched } from "./holding.ts";
+import { joined } from "./many.ts";
 import type { MeshEntry } from "./mesh.ts";
 import { onceFor } from "./once-per.ts";
 import { type HeldPeer, type Peer, routesOf, samePeer } from "./peer.ts";
@@ -75,7 +76,7 @@ export function stakeOf({ candidates, helds }: Matched, { wantedEach, claimed, t
   return {
     candidates,
     wanted,
-    ...claimed({ claims: ([] as Claim[]).concat(...wanted.map(({ claims }) => claims)) }),
+    ...claimed({ claims: joined(wanted.map(({ claims }) => claims)) }),
     endpoints: tunnelEnds({ endpoints: candidates.map(({ endpoint }) => endpoint) }),
     peers: routed.map(({ peer }) => peer),
     unsettled: routed.filter(({ isThere }) => !isThere).map(({ peer }) => peer),

@@ -41,6 +41,10 @@ function twinsAmong(clusters: readonly Seen[]): [ConnectionId, ConnectionId][] {
   });
 }
 
+export function sameTwins(a: Twins, b: Twins): boolean {
+  return a.size === b.size && [...a].every(([id, speaker]) => b.get(id) === speaker);
+}
+
 /** The meshes with every entry leading to the connection that speaks for its cluster. */
 export function speakFor(meshes: readonly ConnectedMesh[], twins: Twins): readonly ConnectedMesh[] {
   if (twins.size === 0) return meshes;

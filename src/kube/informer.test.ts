@@ -51,6 +51,17 @@ test("an expired continue token restarts the list", async () => {
   expect(client.listsAsked.map((options) => options.continue)).toEqual([undefined, "old", undefined]);
 });
 
+test.each([null, {}, { metadata: { name: 5, resourceVersion: "1" } }, { metadata: { name: "a", resourceVersion: 1 } }])(
+  "a list that holds %j is no list",
+  async (item) => {
+    const { client, informer, start } = anInformer();
+    client.willList(page(undefined, item as KubeObject));
+    await start();
+    expect(informer.size).toBe(0);
+    expect(informer.knowledge).toMatchObject({ state: "unknown", reason: "server" });
+  },
+);
+
 test("a continue token that leads nowhere is an error and no endless loop", async () => {
   const { client, informer, start } = anInformer();
   client.willList(page("again", anObject("a", 1)));

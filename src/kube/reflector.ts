@@ -152,8 +152,7 @@ export class Reflector<T extends KubeObject> {
   #acceptPage({ items, metadata }: KubeList<T>, lastToken: string | undefined): string | undefined {
     const token = metadata.continue;
     if (token !== undefined && token === lastToken) throw this.#failure("list", "the continue token repeats");
-    const wrong = items.some((item) => !item?.metadata?.name || !item.metadata.resourceVersion);
-    if (wrong) throw this.#failure("list", "a list item without a name or a version");
+    if (!items.every(isNamed)) throw this.#failure("list", "a list item without a name or a version");
     return token;
   }
 
@@ -266,3 +265,11 @@ export class Reflector<T extends KubeObject> {
     });
   }
 }
+
+/** What a list holds may be anything. */
+function isNamed(item: KubeObject | null | undefined): boolean {
+  const { name, resourceVersion } = item?.metadata ?? {};
+  return isText(name) && isText(resourceVersion);
+}
+
+const isText = (value: unknown): boolean => typeof value === "string" && value !== "";

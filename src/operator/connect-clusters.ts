@@ -57,6 +57,9 @@ function wishOf(record: MeshRecord): MeshWish {
     : { id, namespace, ledger };
 }
 
+/** The Secrets that lead to the clusters of a mesh, by its spec or by its ledger. */
+export const secretsBehind = (record: MeshRecord): SecretRefInNamespace[] => secretsOf(wishOf(record));
+
 const reachesOf = ({ mesh, ledger }: MeshWish) => [...(mesh?.entries ?? []), ...ledger].map(({ reach }) => reach);
 
 const secretKeysOf = (wish: MeshWish): string[] => reachesOf(wish).map((reach) => secretKey(wish.namespace, reach));

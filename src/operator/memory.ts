@@ -8,9 +8,11 @@ import {
 } from "../api/cluster-mesh.ts";
 import type { DrainRow } from "../core/drain.ts";
 import type { ConnectionId, MeshId } from "../core/ids.ts";
+import { onceForBoth } from "../core/once-per.ts";
 import { Recall } from "../core/recall.ts";
-import { isIn } from "../core/source.ts";
+import { affectedTargets, clustersOf, isIn } from "../core/source.ts";
 import type { TargetReport } from "../core/status.ts";
+import { sameTwins, speakFor, type Twins } from "../core/twins.ts";
 import type { World } from "../core/world.ts";
 import { type Change, Informer } from "../kube/informer.ts";
 import type { ClusterChange } from "../registry/connection.ts";
@@ -55,11 +57,14 @@ export class Memory {
   readonly #options: MemoryOptions;
   readonly #speakers = new Map<ConnectionId, ConnectionId>();
   readonly #recalls = new Map<ConnectionId, Recall>();
+  readonly #listeners: MemoryListeners;
   #topology: Topology | undefined;
+  #twins: Twins = new Map();
 
   constructor(options: MemoryOptions, listeners: MemoryListeners) {
     const { client, clock, log } = options;
     this.#options = options;
+    this.#listeners = listeners;
     const shared = { client, clock, log };
     const decode = (object: ClusterMeshObject): MeshRecord => readMesh(object, options.policy);
     this.meshes = new Informer({ ...shared, resource: clusterMeshes, decode, same: sameMeshRecord });
@@ -101,7 +106,7 @@ export class Memory {
 
   world(): World | undefined {
     const { instance, policy, legacyOrphans } = this.#options;
-    return observe({
+    const world = observe({
       instance,
       topology: this.#topology,
       registry: this.registry,
@@ -109,6 +114,22 @@ export class Memory {
       allowedCidrs: policy.allowedCidrs,
       ghostsMayGo: legacyOrphans === "delete" && this.meshLists.agree,
     });
+    if (world) this.#follow(world.twins);
+    return world;
+  }
+
+  /** Who speaks for whom, for what is heard until the next look. Whoever was planned from another is planned anew. */
+  #follow(twins: Twins): void {
+    if (sameTwins(this.#twins, twins)) return;
+    this.#twins = twins;
+    this.#listeners.worldChanged();
+  }
+
+  /** The clusters that receive the nodes of `id`, by the spec or because it speaks for the cluster that one leads to. */
+  receiversOf(id: ConnectionId): Set<ConnectionId> {
+    const { meshes = [] } = this.#topology ?? {};
+    const spoken = spokenMeshes(meshes, this.#twins);
+    return affectedTargets(spoken === meshes ? meshes : [...meshes, ...spoken], id);
   }
 
   /** What a plan may see: nothing while the list of meshes is not known. */
@@ -126,6 +147,14 @@ export class Memory {
     if (command === undefined) this.nodeCommands.delete(id);
     else this.nodeCommands.set(id, command);
     return true;
+  }
+
+  /** Where a mesh leads, by its spec or by its ledger, and what speaks for those clusters. */
+  connectionsOf(mesh: MeshId): Set<ConnectionId> {
+    const connected = this.#topology?.meshes.find(({ mesh: { id } }) => id === mesh);
+    const rows = this.ledger(mesh).flatMap(({ connection }) => (connection.state === "connected" ? connection.id : []));
+    const ids = [...(connected ? clustersOf(connected) : []), ...rows];
+    return new Set(ids.flatMap((id) => [id, this.#twins.get(id) ?? id]));
   }
 
   /** From now on `speaker` speaks for the cluster that `twin` leads to as well. */
@@ -146,6 +175,8 @@ export class Memory {
     return new Set([...bySpec, ...byLedger]);
   }
 }
+
+const spokenMeshes = onceForBoth(speakFor);
 
 const leadsTo = ({ connection }: DrainRow, id: ConnectionId): boolean =>
   connection.state === "connected" && connection.id === id;

@@ -4,10 +4,8 @@ import {
   isMeshEdit,
   isTriggered,
   type MeshRecord,
-  readMesh,
 } from "../api/cluster-mesh.ts";
-import type { ConnectionId, MeshId } from "../core/ids.ts";
-import { affectedTargets } from "../core/source.ts";
+import { type ConnectionId, type MeshId, meshId } from "../core/ids.ts";
 import { hasNewSource } from "../core/status.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { ConnectionConfig } from "../kube/connection-config.ts";
@@ -24,7 +22,7 @@ import { done, type Outcome } from "../runtime/outcome.ts";
 import { WorkQueue } from "../runtime/queue.ts";
 import { annotateNodes } from "./annotate-nodes.ts";
 import { applyChanges } from "./apply.ts";
-import { connectClusters, type Topology } from "./connect-clusters.ts";
+import { connectClusters, secretsBehind, type Topology } from "./connect-clusters.ts";
 import { Contest } from "./contest.ts";
 import { EventLimit } from "./event-limit.ts";
 import { leaveCluster } from "./leave-cluster.ts";
@@ -221,18 +219,21 @@ export class Operator {
       uptimeMs: () => clock.now() - this.#startedMs,
       written: this.#written,
       patchMeta: (object, metadata) => patchMesh(client, object, { body: { metadata } }),
-      patchStatus: (object, status) => patchMesh(client, object, { body: { status }, subresource: "status" }),
+      patchStatus: (object, status, resourceVersion) => {
+        const metadata = resourceVersion === undefined ? {} : { metadata: { resourceVersion } };
+        return patchMesh(client, object, { body: { ...metadata, status }, subresource: "status" });
+      },
       tell: (object, events) => this.#tell(object, events),
       tellLeftovers: (object, clusters) => {
-        log.warn("peers may be left", { mesh: readMesh(object).id, clusters });
+        log.warn("peers may be left", { mesh: idOf(object), clusters });
         this.#events.record(leftoversEvent(object, clusters));
-        metrics.leftovers(readMesh(object).id, clusters);
+        metrics.leftovers(idOf(object), clusters);
       },
     };
   }
 
   #tell(object: ClusterMeshObject, events: readonly MeshEvent[]): void {
-    const { id } = readMesh(object);
+    const id = idOf(object);
     for (const { isReady, reason, note } of events)
       this.#options.log.info(isReady ? "mesh status" : "mesh event", { mesh: id, reason, message: note });
     for (const event of this.#eventLimit.pass(id, events)) this.#events.record(eventAbout(object, event));
@@ -245,8 +246,8 @@ export class Operator {
     for (const id of topology.ledgers.keys()) this.#statuses.add(id);
   }
 
-  #wakeTargets(): void {
-    for (const id of this.#memory.registry.ids()) {
+  #wakeTargets(ids: Iterable<ConnectionId> = this.#memory.registry.ids()): void {
+    for (const id of ids) {
       this.#targets.add(id);
       this.#nodes.add(id);
     }
@@ -256,15 +257,20 @@ export class Operator {
     for (const mesh of this.#memory.meshesOf(id)) this.#statuses.add(mesh);
   }
 
-  /** Retries every connection now, lists everything anew and plans it. */
-  #lookAgain(): void {
-    this.#memory.registry.relist();
-    this.#wakeTargets();
+  /**
+   * Somebody asks for a fresh look: the mesh's Secrets and clusters are tried and listed now, and planned anew. Those of
+   * other meshes are not: whoever may write one mesh must not cost all of them.
+   */
+  #lookAgain(record: MeshRecord): void {
+    const ids = this.#memory.connectionsOf(record.id);
+    this.#memory.secrets.relist(secretsBehind(record));
+    this.#memory.registry.relist(ids);
+    this.#wakeTargets(ids);
   }
 
   #meshChanged({ key, before, after }: Change<MeshRecord>): void {
     if (isMeshEdit(before, after)) this.#connects.add("clusters");
-    if (isTriggered(before, after)) this.#lookAgain();
+    if (after && isTriggered(before, after)) this.#lookAgain(after);
     // Its first Peer waits for the ledger.
     if (after && !before) this.#statuses.addAfter(key as MeshId, 0);
     else if (after) this.#statuses.add(key as MeshId);
@@ -272,18 +278,22 @@ export class Operator {
 
   /** The one place where a change in one cluster becomes work. */
   #clusterChanged(id: ConnectionId, change: ClusterChange): void {
-    if (change === "node" || change === "knowledge") this.#wakeOthers(id, change);
+    const isOfNode = change === "node" || change === "ground";
+    if (isOfNode || change === "knowledge") this.#wakeOthers(id, isOfNode);
+    if (change === "ground") this.#reactions.changed(id);
     if (change !== "node") this.#targets.addAfter(id, change === "written" ? digestMs : coalesceMs);
     if (change !== "knowledge") return;
     this.#wakeMeshesOf(id);
     if (this.#memory.rotations.isWaiting) this.#connects.add("clusters");
   }
 
-  #wakeOthers(id: ConnectionId, change: "node" | "knowledge"): void {
-    for (const target of affectedTargets(this.#memory.topology?.meshes ?? [], id)) {
-      if (change === "node") this.#reactions.changed(target);
+  #wakeOthers(id: ConnectionId, isOfNode: boolean): void {
+    for (const target of this.#memory.receiversOf(id)) {
+      if (isOfNode) this.#reactions.changed(target);
       this.#targets.add(target);
     }
     this.#nodes.add(id);
   }
 }
+
+const idOf = ({ metadata: { namespace = "", name } }: ClusterMeshObject): MeshId => meshId(namespace, name);

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ClusterMeshStatus } from "../api/schema.ts";
 import { type Condition, mergeConditions } from "../core/conditions.ts";
 import { timeText } from "../core/credentials.ts";
@@ -54,8 +55,9 @@ function summaryOf(clusters: readonly ClusterStatus[]): NonNullable<ClusterMeshS
   };
 }
 
-/** What makes `before` be `status`. */
-export function statusPatch(status: ClusterMeshStatus, before: ClusterMeshStatus): StatusPatch {
-  const gone = Object.keys(before).filter((field) => !(field in status));
-  return { ...Object.fromEntries(gone.map((field) => [field, null])), ...status };
+/** What makes `before` be `status`. Nothing is said of a ledger that stays: who writes it must know the latest one. */
+export function statusPatch({ ledger, ...status }: ClusterMeshStatus, before: ClusterMeshStatus): StatusPatch {
+  const gone = Object.keys(before).filter((field) => field !== "ledger" && !(field in status));
+  const changed = isDeepStrictEqual(ledger, before.ledger) ? {} : { ledger: ledger ?? null };
+  return { ...Object.fromEntries(gone.map((field) => [field, null])), ...status, ...changed };
 }

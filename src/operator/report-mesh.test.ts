@@ -3,6 +3,7 @@ import { aMeshObject, aNode, aView, aWorld, conn, heldAs, known, planOf, unknown
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { type ClusterMeshObject, readMesh } from "../api/cluster-mesh.ts";
 import type { ClusterMeshStatus } from "../api/schema.ts";
+import { renderLedger } from "../api/stored-status.ts";
 import type { DrainRow } from "../core/drain.ts";
 import { clusterName } from "../core/ids.ts";
 import { planTarget } from "../core/plan.ts";
@@ -19,6 +20,8 @@ let prunes: (status: ClusterMeshStatus) => ClusterMeshStatus;
 let uptimeMs: number;
 let written: ReportPorts["written"];
 let patches: number;
+/** What each write of a status said of the ledger, and of which version. */
+let ledgers: string[];
 let told: string[];
 
 beforeEach(() => {
@@ -27,6 +30,7 @@ beforeEach(() => {
   uptimeMs = 3_600_000;
   written = new Map();
   patches = 0;
+  ledgers = [];
   told = [];
 });
 
@@ -45,7 +49,8 @@ function worldWith(two: Partial<ClusterView> = {}): World {
 /** One run over the mesh as the API server has it. */
 function report(two: Partial<ClusterView> = {}, ledger: readonly DrainRow[] = []) {
   const world = worldWith(two);
-  const object: ClusterMeshObject = { ...plain, ...(stored && { status: stored }) };
+  const metadata = { ...plain.metadata, resourceVersion: "7" };
+  const object: ClusterMeshObject = { ...plain, metadata, ...(stored && { status: stored }) };
   const reports = [1, 2].map((target) => {
     const plan = planTarget(world, conn(target));
     return [conn(target), { spec: world.spec, plan, refusals: [], pending: 0 }] as const;
@@ -58,8 +63,9 @@ function report(two: Partial<ClusterView> = {}, ledger: readonly DrainRow[] = []
     uptimeMs: () => uptimeMs,
     written,
     ledger: () => ledger,
-    patchStatus: async (_, patch) => {
+    patchStatus: async (_, patch, version) => {
       patches++;
+      ledgers.push(`${patch.ledger?.map(({ cluster }) => cluster) ?? "as it is"} on ${version ?? "any"}`);
       const merged = Object.entries({ ...stored, ...patch }).filter(([, value]) => value !== null);
       stored = prunes(JSON.parse(JSON.stringify(Object.fromEntries(merged))) as ClusterMeshStatus);
       return undefined;
@@ -67,6 +73,13 @@ function report(two: Partial<ClusterView> = {}, ledger: readonly DrainRow[] = []
     tell: (_, events) => void told.push(...events.map(({ reason }) => reason)),
   });
 }
+
+/** A row of a ledger that leads to the second cluster. */
+const row = (cluster: string, name: string): DrainRow => ({
+  cluster: clusterName(cluster),
+  reach: { name, key: "kubeconfig" },
+  connection: { state: "connected", id: conn(2) },
+});
 
 const readyReason = () => stored?.conditions?.find(({ type }) => type === "Ready")?.reason;
 const degradedReason = () => stored?.conditions?.find(({ type }) => type === "Degraded")?.reason;
@@ -96,13 +109,27 @@ describe("the status of a mesh", () => {
   });
 
   it("names each cluster that may hold Peers once, though its Secret or its name in the mesh is another now", async () => {
-    const row = (cluster: string, name: string): DrainRow => ({
-      cluster: clusterName(cluster),
-      reach: { name, key: "kubeconfig" },
-      connection: { state: "connected", id: conn(2) },
-    });
-    await report({}, [row("c2", "before"), row("c2", "c2"), row("another-name", "c2")]);
+    const rows = [row("c2", "before"), row("c2", "c2"), row("another-name", "c2")];
+    stored = { ledger: renderLedger(rows) };
+    await report({}, rows);
     expect(stored?.ledger).toEqual([{ cluster: "c2", kubeconfigSecretRef: { name: "c2", key: "kubeconfig" } }]);
+  });
+
+  it("loses a row of the ledger only on the version that it was judged by, and says nothing of it otherwise", async () => {
+    const rows = [row("c2", "c2"), row("c2", "before")];
+    stored = { ledger: renderLedger(rows.slice(0, 1)) };
+    await report({}, rows.slice(0, 1));
+    stored = { ledger: renderLedger(rows) };
+    clock.jump(60_000);
+    await report({}, rows);
+    expect(ledgers).toEqual(["as it is on any", "c2 on 7"]);
+  });
+
+  it("keeps the rows that came after the clusters were last looked up", async () => {
+    stored = { ledger: renderLedger([row("c2", "c2"), row("c3", "c3"), row("c2", "before")]) };
+    await report({}, [row("c2", "c2")]);
+    expect(ledgers).toEqual(["as it is on any"]);
+    expect(stored?.ledger).toHaveLength(3);
   });
 
   it("is not written again and again to a definition that drops fields of it", async () => {

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { type ClusterMeshObject, type MeshRecord, renderLedger } from "../api/cluster-mesh.ts";
+import type { ClusterMeshObject, MeshRecord } from "../api/cluster-mesh.ts";
 import type { ClusterMeshStatus } from "../api/schema.ts";
+import { renderLedger } from "../api/stored-status.ts";
 import { type DrainRow, drainState, isServed } from "../core/drain.ts";
 import type { ConnectionId, MeshId } from "../core/ids.ts";
-import { isInSpec } from "../core/ledger.ts";
+import { isInSpec, type LedgerRow, rowText } from "../core/ledger.ts";
 import { type MeshStatus, type MeshStatusInput, meshStatus, refusedStatus, type TargetReport } from "../core/status.ts";
 import type { World } from "../core/world.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -21,8 +22,12 @@ export interface ReportPorts {
   readonly uptimeMs: () => number;
   /** What was last written to the status of each mesh. */
   readonly written: Map<MeshId, WrittenStatus>;
-  /** A merge patch; returns what was refused. */
-  readonly patchStatus: (object: ClusterMeshObject, status: StatusPatch) => Promise<Error | undefined>;
+  /** A merge patch, of this version of the mesh alone if one is named; returns what was refused. */
+  readonly patchStatus: (
+    object: ClusterMeshObject,
+    status: StatusPatch,
+    version?: string,
+  ) => Promise<Error | undefined>;
   /** Where each row of a mesh's ledger leads. */
   readonly ledger: (id: MeshId) => readonly DrainRow[];
   /** Records what happened. */
@@ -56,7 +61,10 @@ export async function reportMesh(id: MeshId, ports: ReportPorts): Promise<Outcom
   if (isNoNewsYet(record, status, ports)) return waiting("starting", 1000);
   const waitMs = waitBefore(status, ports.written.get(id)) - ports.clock.now();
   if (waitMs > 0) return waiting("status written recently", waitMs);
-  const failure = await ports.patchStatus(record.object, statusPatch(status, before));
+  const patch = statusPatch(status, before);
+  // Somebody may have extended the ledger since: what he wrote must not be lost.
+  const version = "ledger" in patch ? record.object.metadata.resourceVersion : undefined;
+  const failure = await ports.patchStatus(record.object, patch, version);
   if (failure) return failed(failure);
   ports.written.set(id, { atMs: ports.clock.now(), status });
   ports.tell(record.object, eventsBetween(before, status));
@@ -88,18 +96,26 @@ function waitBefore(status: ClusterMeshStatus, last: WrittenStatus | undefined):
   return last.atMs + (isDeepStrictEqual(last.status, status) ? beforeSameAgainMs : betweenWritesMs);
 }
 
-/** Rows stay while the spec names them, or their cluster may hold Peers and the spec does not lead there either. */
+/**
+ * Rows stay while the spec names them, or their cluster may hold Peers and the spec does not lead there either. They are
+ * those of the mesh as it is stored: one that was added since the clusters were last looked up has not been judged.
+ */
 function ledgerNow(
   record: MeshRecord,
   world: World | undefined,
-  rows: readonly DrainRow[],
+  judged: readonly DrainRow[],
 ): NonNullable<ClusterMeshStatus["ledger"]> {
   const mesh = record.state === "valid" ? record.mesh : undefined;
-  const stays = (row: DrainRow): boolean => {
-    if (!mesh || !world || isInSpec(mesh, row)) return true;
-    return !isServed(world, mesh.id, row) && drainState(world, mesh.id, row) !== "empty";
+  const isLookedUp = world?.meshes.some(
+    ({ mesh: { id, generation } }) => id === mesh?.id && generation === mesh.generation,
+  );
+  const judgedRows = new Map(judged.map((row) => [rowText(row), row]));
+  const stays = (row: LedgerRow): boolean => {
+    const found = judgedRows.get(rowText(row));
+    if (!mesh || !world || !isLookedUp || !found || isInSpec(mesh, row)) return true;
+    return !isServed(world, mesh.id, found) && drainState(world, mesh.id, found) !== "empty";
   };
-  return renderLedger(rows.filter(stays));
+  return renderLedger(record.ledger.filter(stays));
 }
 
 function statusNow(record: MeshRecord, world: World | undefined, ports: ReportPorts): MeshStatus | undefined {

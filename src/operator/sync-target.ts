@@ -1,5 +1,6 @@
 import { diffPeers, type PeerChange } from "../core/diff.ts";
 import type { ConnectionId } from "../core/ids.ts";
+import { leastOf } from "../core/many.ts";
 import { nextPhase } from "../core/order.ts";
 import { permitted } from "../core/permitted.ts";
 import { type KnownPlan, planTarget } from "../core/plan.ts";
@@ -78,5 +79,5 @@ function outcomeOf({ kept, afterMs }: KnownPlan, refusals: readonly Refusal[], p
   if (pending > 0) return waiting("next phase", digestMs);
   if (kept.length === 0) return afterMs === undefined ? done : waiting("endpoint on its way", afterMs);
   const waitsMs = [...kept.map((peer) => peer.afterMs ?? lookAgainMs), afterMs ?? Number.POSITIVE_INFINITY];
-  return waiting("withdrawal held", Math.min(...waitsMs));
+  return waiting("withdrawal held", leastOf(waitsMs));
 }

@@ -35,8 +35,8 @@ function play({ metadata, two, second = { state: "connected", id: conn(2) }, del
     { cluster: clusterName("c1"), reach: "local", connection: { state: "connected", id: conn(1) } },
     { cluster: clusterName("c2"), reach: { name: "c2", key: "kubeconfig" }, connection: second },
   ];
-  const write = (what: string) => async (_: unknown, body: object) => {
-    writes.push(`${what} ${JSON.stringify(body)}`);
+  const write = (what: string) => async (_: unknown, body: object, version?: string) => {
+    writes.push(`${what} ${JSON.stringify(body)}${version ? ` on ${version}` : ""}`);
     return undefined;
   };
   const ports: TendPorts = {
@@ -71,6 +71,12 @@ describe("a new mesh", () => {
       'metadata {"resourceVersion":"7","finalizers":["kilo-clustermesh.io/cleanup"]}',
       'status {"ledger":[{"cluster":"c1"},{"cluster":"c2","kubeconfigSecretRef":{"name":"c2","key":"kubeconfig"}}]}',
     ]);
+  });
+
+  it("that has its finalizer gets rows of its ledger only on the version that it was read at", async () => {
+    const { writes, outcome } = play({ metadata: { finalizers } });
+    await outcome;
+    expect(writes[0]).toMatch(/^status \{"ledger":.* on 7$/);
   });
 
   it("keeps the finalizers of others", async () => {

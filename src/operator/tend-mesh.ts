@@ -1,5 +1,6 @@
-import { type ClusterMeshObject, type MeshRecord, renderLedger } from "../api/cluster-mesh.ts";
+import type { ClusterMeshObject, MeshRecord } from "../api/cluster-mesh.ts";
 import { finalizer } from "../api/names.ts";
+import { renderLedger } from "../api/stored-status.ts";
 import { type DrainState, drainState } from "../core/drain.ts";
 import type { MeshId } from "../core/ids.ts";
 import { ledgerWith } from "../core/ledger.ts";
@@ -29,16 +30,21 @@ export async function tendMesh(id: MeshId, ports: TendPorts): Promise<Outcome> {
   return failure ? failed(failure) : reportMesh(id, ports);
 }
 
-/** The finalizer and the ledger come before the first Peer: whatever happens then, somebody cleans up. */
+/**
+ * The finalizer and the ledger come before the first Peer: whatever happens then, somebody cleans up. A mesh without the
+ * finalizer is new, and nobody has extended its ledger yet.
+ */
 async function claimMesh(record: MeshRecord, ports: TendPorts): Promise<Error | undefined> {
   const { object, ledger } = record;
   const { resourceVersion, finalizers = [] } = object.metadata;
-  if (!finalizers.includes(finalizer)) {
+  const isNew = !finalizers.includes(finalizer);
+  if (isNew) {
     const refusal = await ports.patchMeta(object, { resourceVersion, finalizers: [...finalizers, finalizer] });
     if (refusal) return refusal;
   }
   const rows = record.state === "valid" ? ledgerWith(record.mesh, ledger) : ledger;
-  return rows === ledger ? undefined : ports.patchStatus(object, { ledger: renderLedger(rows) });
+  if (rows === ledger) return undefined;
+  return ports.patchStatus(object, { ledger: renderLedger(rows) }, isNew ? undefined : resourceVersion);
 }
 
 async function releaseMesh(record: MeshRecord, ports: TendPorts): Promise<Outcome> {

@@ -82,9 +82,23 @@ describe("what a node says", () => {
   it("of itself is news of a node, in a new list", async () => {
     const { hear, listed } = await aConnection();
     const before = listed();
-    expect(await hear("nodes", aNodeAt(11, { [nodeAnnotations.wireguardIp]: "10.4.0.1/16" }))).toEqual(["node"]);
+    expect(await hear("nodes", aNodeAt(11, { [nodeAnnotations.forceEndpoint]: "192.0.2.1:7" }))).toEqual(["node"]);
     expect(listed()).not.toBe(before);
-    expect(listed()).toMatchObject([{ name: "n", key: "k", wireguardIp: "10.4.0.1/16" }]);
+    expect(listed()).toMatchObject([{ name: "n", key: "k", forceEndpoint: "192.0.2.1:7" }]);
+  });
+
+  it.each<[string, Partial<NodeObject>]>([
+    ["an address", { status: { addresses: [{ type: "InternalIP", address: "172.16.0.1" }] } }],
+    ["a public address", { status: { addresses: [{ type: "ExternalIP", address: "203.0.113.1" }] } }],
+    ["a pod CIDR", { spec: { podCIDRs: ["10.1.0.0/24"] } }],
+    ["a WireGuard IP", { metadata: aNodeAt(11, { [nodeAnnotations.wireguardIp]: "10.4.0.1/16" }).metadata }],
+  ])("of %s is news for its own cluster too", async (_, said) => {
+    const { hear } = await aConnection();
+    expect(await hear("nodes", { ...aNodeAt(11), ...said })).toEqual(["ground"]);
+    const { metadata, ...rest } = { ...aNodeAt(11), ...said };
+    const beat = { ...metadata.annotations, [nodeAnnotations.lastSeen]: "2" };
+    const again: NodeObject = { ...rest, metadata: { ...metadata, resourceVersion: "12", annotations: beat } };
+    expect(await hear("nodes", again)).toEqual([]);
   });
 });
 

@@ -3,7 +3,7 @@ import { objectOf, type PeerObject, peers, readPeer, sameVersion } from "../api/
 import { type Observed, parseDiscovered } from "../core/discovered.ts";
 import type { Endpoint } from "../core/endpoint.ts";
 import { type ConnectionId, type NodeName, nodeName, type PeerName } from "../core/ids.ts";
-import { type NodeRecord, sameNodeFacts, sameNodeRecord } from "../core/node.ts";
+import { type NodeRecord, sameGround, sameNodeFacts, sameNodeRecord } from "../core/node.ts";
 import type { HeldPeer } from "../core/peer.ts";
 import type { UnknownReason } from "../core/reasons.ts";
 import { rememberedEach } from "../core/remembered.ts";
@@ -18,13 +18,17 @@ import { type Resource, resourceText } from "../kube/resource.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
 import { Departures, type Moment } from "./departures.ts";
+import { betweenLooksMs, Paced } from "./paced.ts";
 import { PeerAges } from "./peer-ages.ts";
 import { SilentNodes, sweepEveryMs } from "./silent-nodes.ts";
 import { StrippedNodes } from "./stripped-nodes.ts";
 import { type ConnectionSummary, informerSummary, PeerCounts } from "./summary.ts";
 
-/** What happened in a cluster; `written`: to a Peer that we are just writing. */
-export type ClusterChange = "node" | "observed" | "peer" | "written" | "knowledge";
+/**
+ * What happened in a cluster; `ground`: to a node, and with it to what no route in its own cluster may cover; `written`: to a
+ * Peer that we are just writing.
+ */
+export type ClusterChange = "node" | "ground" | "observed" | "peer" | "written" | "knowledge";
 
 export interface ConnectionOptions {
   readonly id: ConnectionId;
@@ -65,6 +69,7 @@ export class Connection {
   #proving = false;
   #polled: readonly string[] = [];
   #forbiddenAtMs: number | undefined;
+  readonly #freshLook: Paced;
 
   constructor({ id, client, clock, log, onChange, config }: ConnectionOptions) {
     this.id = id;
@@ -79,6 +84,11 @@ export class Connection {
     const decode = (node: NodeObject): NodeRecord => this.#withKnownFacts(readNode(node));
     this.#nodes = new Informer({ ...shared, resource: nodes, decode, same: sameNodeRecord });
     this.#peers = new Informer({ ...shared, resource: peers, decode: readPeer, same: sameVersion });
+    const listAll = () => {
+      this.#nodes.relist();
+      this.relistPeers();
+    };
+    this.#freshLook = new Paced({ clock, betweenMs: betweenLooksMs, signal: this.#stopped.signal, act: listAll });
     this.#nodes.onListed(() => this.#listed());
     this.#nodes.onChange((change) => this.#nodeChanged(change));
     this.#peers.onChange(({ key, before, after }) => {
@@ -95,9 +105,9 @@ export class Connection {
     this.#sweep().catch(() => undefined);
   }
 
+  /** Lists everything anew, at once: what waits for a retry does not wait any longer. Again only after a while. */
   relist(): void {
-    this.#nodes.relist();
-    this.relistPeers();
+    this.#freshLook.ask();
   }
 
   relistPeers(): void {
@@ -261,7 +271,7 @@ export class Connection {
     this.#stripped.changed(name, after?.facts, this.#clock.now());
     if (after) this.#departures.returned(name);
     else this.#departures.left(name, gone ?? "absent", this.#moment());
-    if (before?.facts !== after?.facts) this.#onChange("node");
+    if (before?.facts !== after?.facts) this.#onChange(sameGround(before?.facts, after?.facts) ? "node" : "ground");
   }
 }
 

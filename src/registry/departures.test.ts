@@ -69,3 +69,9 @@ describe("a node that was never listed", () => {
     expect(departures.listDueMs(at(0))).toBeUndefined();
   });
 });
+
+it("any number of nodes may leave at once", () => {
+  const departures = new Departures();
+  for (let number = 0; number < 200_000; number++) departures.left(nodeName(`n${number}`), "absent", at(number));
+  expect(departures.listDueMs(at(0))).toBe(absenceSpanMs);
+});

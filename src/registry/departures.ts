@@ -1,4 +1,5 @@
 import type { NodeName } from "../core/ids.ts";
+import { leastOf } from "../core/many.ts";
 import type { Departure } from "../core/world.ts";
 
 /** A Node that registers again within this time must not cost a session. */
@@ -63,7 +64,7 @@ export class Departures {
       .filter((leaving) => needsList(leaving, now) && !this.#isProven(leaving, now))
       .map(proofDueMs);
     if (this.#firstListMs !== undefined && !this.absenceProven) due.push(this.#firstListMs + absenceSpanMs);
-    return due.length > 0 ? Math.min(...due) : undefined;
+    return due.length > 0 ? leastOf(due) : undefined;
   }
 
   #isProven(leaving: Leaving, now: Moment): boolean {

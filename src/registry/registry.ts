@@ -84,7 +84,7 @@ export class Registry {
   want(remote: ReadonlyMap<ConnectionId, ConnectionConfig>): void {
     for (const [id, config] of remote) {
       this.#leaving.delete(id);
-      if (!this.#connections.has(id)) this.#open(id, this.#options.connect(id, config), config);
+      if (!this.#connections.has(id)) this.#tryToOpen(id, config);
     }
     for (const id of this.ids())
       if (id !== localConnection && !remote.has(id) && !this.#leaving.has(id)) this.#leave(id);
@@ -101,9 +101,9 @@ export class Registry {
     return sinceMs === undefined ? undefined : this.#options.clock.now() - sinceMs;
   }
 
-  /** Lists every cluster anew, at once: what waits for a retry does not wait any longer. */
-  relist(): void {
-    for (const connection of this.#connections.values()) connection.relist();
+  /** Lists these clusters anew, at once: what waits for a retry does not wait any longer. */
+  relist(ids: Iterable<ConnectionId>): void {
+    for (const id of ids) this.#connections.get(id)?.relist();
   }
 
   async stop(): Promise<void> {
@@ -124,6 +124,17 @@ export class Registry {
     const { clock, log } = this.#options;
     this.#leaving.set(id, clock.now());
     log.info("cluster leaving", { connection: id });
+  }
+
+  /** One that cannot even be opened stays unknown, and must not keep the others from being opened. */
+  #tryToOpen(id: ConnectionId, config: ConnectionConfig): void {
+    const { connect, log } = this.#options;
+    try {
+      this.#open(id, connect(id, config), config);
+    } catch (error) {
+      // Without the message: it may quote the config.
+      log.error("cluster not opened", { connection: id, error: error instanceof Error ? error.name : typeof error });
+    }
   }
 
   #open(id: ConnectionId, client: KubeClient, config: ConnectionConfig): void {

@@ -5,6 +5,7 @@ import { keyOf } from "../kube/object.ts";
 import { failuresAdded, noReadFailures } from "../kube/read-failures.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
+import { betweenLooksMs, Paced } from "./paced.ts";
 import { type InformerSummary, informerSummary } from "./summary.ts";
 import type { SecretState } from "./wanted.ts";
 
@@ -33,6 +34,9 @@ export class SecretWatches {
   readonly #options: SecretWatchesOptions;
   readonly #watches = new Map<string, Informer<SecretObject, SecretData>>();
 
+  readonly #freshLooks = new Map<string, Paced>();
+  readonly #stopped = new AbortController();
+
   /** What watches that are no more had done. */
   #ended: Done = { listCount: 0, streamsEnded: 0, readFailures: noReadFailures };
 
@@ -43,13 +47,19 @@ export class SecretWatches {
   /** Starts what is missing and stops what nobody names any more. */
   async follow(refs: readonly SecretRefInNamespace[]): Promise<void> {
     const wanted = new Map(refs.map((ref) => [keyOf(ref), ref]));
-    for (const [key, ref] of wanted) if (!this.#watches.has(key)) this.#watches.set(key, this.#watch(ref));
+    for (const [key, ref] of wanted) if (!this.#watches.has(key)) this.#begin(key, ref);
     const unwanted = [...this.#watches].filter(([key]) => !wanted.has(key));
     for (const [key, watch] of unwanted) {
       this.#watches.delete(key);
+      this.#freshLooks.delete(key);
       this.#ended = added(this.#ended, watch);
     }
     await Promise.all(unwanted.map(([, watch]) => watch.stop()));
+  }
+
+  /** Reads these anew, at once: what waits for a retry does not wait any longer. Again only after a while. */
+  relist(refs: readonly SecretRefInNamespace[]): void {
+    for (const key of new Set(refs.map(keyOf))) this.#freshLooks.get(key)?.ask();
   }
 
   state(namespace: string, name: string): SecretState {
@@ -66,7 +76,16 @@ export class SecretWatches {
   }
 
   async stop(): Promise<void> {
+    this.#stopped.abort();
     await this.follow([]);
+  }
+
+  #begin(key: string, ref: SecretRefInNamespace): void {
+    const watch = this.#watch(ref);
+    const { clock } = this.#options;
+    const { signal } = this.#stopped;
+    this.#watches.set(key, watch);
+    this.#freshLooks.set(key, new Paced({ clock, betweenMs: betweenLooksMs, signal, act: () => watch.relist() }));
   }
 
   #watch({ namespace, name }: SecretRefInNamespace): Informer<SecretObject, SecretData> {

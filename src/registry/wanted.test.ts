@@ -40,6 +40,40 @@ describe("where an entry leads", () => {
     expect(secondOf(secret)).toMatchObject({ state: "unknown", reason });
   });
 
+  it.each(["constructor", "__proto__", "toString", "hasOwnProperty"])(
+    "is unknown for the key %s, which no Secret has",
+    (key) => {
+      const [local, second] = mesh.entries;
+      if (!local || !second) throw new Error("unreachable");
+      const named = { ...mesh, entries: [local, { ...second, reach: { name: "c2", key } }] };
+      const { meshes } = wantedConnections({
+        wishes: [{ ...wish, mesh: named }, wish],
+        secret: () => secretWith(kubeconfig("t")),
+        allow: new Set(),
+        rotations: rotations(),
+      });
+      const seconds = meshes.map(({ connections }) => connections.get(clusterName("c2")));
+      expect(seconds).toMatchObject([{ state: "unknown", reason: "SecretKeyMissing" }, { state: "connected" }]);
+    },
+  );
+
+  it("is unknown where reading the Secret goes wrong, and others lead where they led", () => {
+    const broken = Object.defineProperty({}, "kubeconfig", {
+      get: () => {
+        throw new Error("planted-secret");
+      },
+    });
+    const { meshes } = wantedConnections({
+      wishes: [{ ...wish, namespace: "other" }, wish],
+      secret: (namespace) => (namespace === "other" ? { state: "known", data: broken } : secretWith(kubeconfig("t"))),
+      allow: new Set(),
+      rotations: rotations(),
+    });
+    const seconds = meshes.map(({ connections }) => connections.get(clusterName("c2")));
+    expect(seconds).toMatchObject([{ state: "unknown", reason: "KubeconfigInvalid" }, { state: "connected" }]);
+    expect(JSON.stringify(seconds)).not.toContain("planted-secret");
+  });
+
   it("is named by what the kubeconfig contains: the same for the same, another for another token", () => {
     const first = secondOf(secretWith(kubeconfig("one")));
     expect(first).toMatchObject({ state: "connected" });

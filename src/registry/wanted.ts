@@ -110,10 +110,20 @@ function resolve(
 
 /** Every change of any mesh asks for all of them, and reading YAML takes long. */
 const leadsIn = onceForBoth((data: SecretData, allow: ReadonlySet<KubeconfigLicence>) => ({
-  at: oncePer((key: string) => leadAt(kubeconfigText(data, key), allow)),
+  at: oncePer((key: string) => leadAt(data, key, allow)),
 }));
 
-function leadAt(text: string | undefined, allow: ReadonlySet<KubeconfigLicence>): EntryConnection | Lead {
+/** What somebody wrote into a Secret must not stop the clusters of others, whatever it is. */
+function leadAt(data: SecretData, key: string, allow: ReadonlySet<KubeconfigLicence>): EntryConnection | Lead {
+  try {
+    return leadIn(kubeconfigText(data, key), allow);
+  } catch {
+    // Without the error: it may quote the Secret.
+    return { state: "unknown", reason: "KubeconfigInvalid", detail: "kubeconfig: cannot be read" };
+  }
+}
+
+function leadIn(text: string | undefined, allow: ReadonlySet<KubeconfigLicence>): EntryConnection | Lead {
   if (text === undefined) return { state: "unknown", reason: "SecretKeyMissing" };
   const reading = parseKubeconfig(text, { allow });
   if (!reading.ok) {
