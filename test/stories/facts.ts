@@ -60,9 +60,11 @@ export interface Facts {
   readonly names: Readonly<Record<string, string>>;
   /** Peers that other people have written, by name. */
   readonly foreign: Readonly<Partial<Record<Letter, readonly string[]>>>;
+  /** The public keys with which nodes of a cluster say that they have shaken hands. */
+  readonly met: Readonly<Partial<Record<Letter, readonly string[]>>>;
 }
 
-export const noFacts: Facts = { meshes: [], nodes: [], carriers: {}, names: {}, foreign: {} };
+export const noFacts: Facts = { meshes: [], nodes: [], carriers: {}, names: {}, foreign: {}, met: {} };
 
 export const numberOf = (letter: Letter): number => letters.indexOf(letter) + 1;
 export const clusterNameOf = (letter: Letter): string => `cluster-${letter}`;

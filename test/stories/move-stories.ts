@@ -26,6 +26,7 @@ async function meets(stage: Stage, place: string): Promise<void> {
   const discovered = JSON.stringify({ [aKey(`a ${node}`)]: { IP, Port: Number(port), Zone: "" } });
   const annotations = { "kilo.squat.ai/discovered-endpoints": discovered };
   await stage.admin("b").patch(nodes, { name: "cluster-b-1" }, { body: { metadata: { annotations } } });
+  stage.assume({ met: { b: [aKey(`a ${node}`)] } });
 }
 
 /** Resolves when the Peer in `b` is in this step of its move. */
