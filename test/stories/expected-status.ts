@@ -43,7 +43,7 @@ export function expectedStatus(facts: Facts, mesh: MeshFacts, generation: number
       links: `${total(clusters, ({ links }) => links?.up)}/${total(clusters, ({ links }) => links?.expected)}`,
     },
     clusters,
-    ledger: sortedLedger(mesh.entries.map(ledgerRow)),
+    ledger: ledgerOf(mesh),
     conditions: {
       Accepted: said("True", "Valid", ""),
       Ready: said("True", "Synced", `${clusters.length} clusters, ${peers} nodes peered`),
@@ -88,6 +88,9 @@ function skippedRows({ nodes }: Facts, entry: EntryFacts): NonNullable<Row["skip
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([reason, found]) => ({ reason, count: found.length, examples: found.map(({ name }) => name).sort() }));
 }
+
+/** Every cluster of the mesh may hold Peers of it, and no other. */
+export const ledgerOf = ({ entries }: MeshFacts): ExpectedStatus["ledger"] => sortedLedger(entries.map(ledgerRow));
 
 function ledgerRow({ name, secret }: EntryFacts): ExpectedStatus["ledger"][number] {
   return { cluster: name, ...(secret !== undefined && { kubeconfigSecretRef: { name: secret, key: "kubeconfig" } }) };

@@ -1,8 +1,9 @@
 import { equal } from "node:assert/strict";
 import { nodes } from "../../src/api/kilo-node.ts";
 import { peers } from "../../src/api/kilo-peer.ts";
-import { expectPeerWrites, untilReady } from "./costs.ts";
+import { expectPeerWrites } from "./costs.ts";
 import { aKey, anEntry } from "./facts.ts";
+import { untilReady, untilSaid } from "./said.ts";
 import { story } from "./story.ts";
 import { takeOver } from "./takeover-stories.ts";
 
@@ -13,7 +14,8 @@ export const heldStories = [
     const spec = { publicKey: aKey("a cluster-a-2"), allowedIPs: ["10.250.0.1/32"] };
     const theirs = await stage.admin("b").create(peers, { metadata: { name: "theirs" }, spec });
     stage.assume({ foreign: { b: ["theirs"] } });
-    await untilReady(stage, mesh, { reason: "KeyTaken", message: "cluster-b: my-mesh--cluster-a--cluster-a-2" });
+    const taken = { reason: "KeyTaken", message: "cluster-b: my-mesh--cluster-a--cluster-a-2" };
+    await untilSaid(stage, mesh, { Ready: { status: "False", ...taken }, Degraded: { status: "True", ...taken } });
     await stage.heard();
     await stage.holds();
     await expectPeerWrites(stage, 0);
@@ -25,7 +27,11 @@ export const heldStories = [
 
   story("the Go operator's Peer has a name that does not resolve: the status says so", async (stage) => {
     const mesh = await takeOver(stage, "variant");
-    await untilReady(stage, mesh, { reason: "EndpointUnresolved", message: "takeover--c1--c1-n1" });
+    const unresolved = { reason: "EndpointUnresolved", message: "c2: takeover--c1--c1-n1" };
+    await untilSaid(stage, mesh, {
+      Ready: { status: "False", ...unresolved },
+      Degraded: { status: "True", ...unresolved },
+    });
     const body = { metadata: { annotations: { "kilo.squat.ai/clustermesh-endpoint": null } } };
     await stage.admin("a").patch(nodes, { name: "c1-n1" }, { body });
     const moved = stage.facts.nodes.map((node) =>

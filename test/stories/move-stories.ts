@@ -1,7 +1,8 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { nodes } from "../../src/api/kilo-node.ts";
 import { expectPeerWrites } from "./costs.ts";
-import { aKey, aMesh, anEntry, letters } from "./facts.ts";
+import { aKey, aMesh, anEntry, letters, type MeshFacts } from "./facts.ts";
+import { untilSaid } from "./said.ts";
 import type { Stage } from "./stage.ts";
 import { story } from "./story.ts";
 
@@ -10,14 +11,16 @@ const peer = `my-mesh--cluster-a--${node}`;
 const [before, now] = ["198.18.1.2:51820", "198.18.9.9:51999"];
 
 /** A mesh with a keepalive, in which Kilo follows what it sees; one node of `b` has met the node. */
-async function beginMet(stage: Stage): Promise<void> {
+async function beginMet(stage: Stage): Promise<MeshFacts> {
   await stage.furnish();
   const entries = letters.map((letter) => anEntry(letter, { persistentKeepalive: 25 }));
-  await stage.applyMesh(aMesh(letters, { entries }));
+  const mesh = aMesh(letters, { entries });
+  await stage.applyMesh(mesh);
   await meets(stage, before);
   await stage.synced();
   await stage.settled();
   await stage.mark();
+  return mesh;
 }
 
 /** What Kilo writes on a node of `b` when it has shaken hands. */
@@ -48,9 +51,13 @@ async function untilNoMark(stage: Stage): Promise<void> {
 
 export const moveStories = [
   story("a node's declared endpoint changes and the target still reports the old one: it is moved", async (stage) => {
-    await beginMet(stage);
+    const mesh = await beginMet(stage);
     await stage.changeNode(node, { endpoint: now });
     await untilStep(stage, "waiting");
+    await untilSaid(stage, mesh, {
+      Ready: { status: "True", reason: "Synced" },
+      Degraded: { status: "True", reason: "EndpointDiffers", message: `EndpointDiffers: cluster-a, ${node}` },
+    });
     await untilStep(stage, "dropped");
     await meets(stage, now);
     await untilNoMark(stage);

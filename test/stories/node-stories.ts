@@ -2,6 +2,7 @@ import { equal, ok } from "node:assert/strict";
 import { expectNoDeletion, expectPeerWrites } from "./costs.ts";
 import { suffixedName } from "./expected-peers.ts";
 import { aKey, type Letter, nodeNameOf } from "./facts.ts";
+import { untilSkipped } from "./said.ts";
 import { story } from "./story.ts";
 
 const peerOf = (letter: Letter, index: number): string => `my-mesh--cluster-${letter}--${nodeNameOf(letter, index)}`;
@@ -63,8 +64,9 @@ const joinsAndLeaves = [
   }),
 
   story("a node loses Kilo's annotations and gets them back: its Peers stay", async (stage) => {
-    await stage.begin();
+    const mesh = await stage.begin();
     await stage.stripNode("cluster-a-1");
+    await untilSkipped(stage, mesh, { cluster: "cluster-a", node: "cluster-a-1", reason: "NodeNoWireguardIP" });
     await stage.addNode("a", 3);
     await stage.eventually(() => stage.holds());
     await stage.heard();
@@ -75,8 +77,9 @@ const joinsAndLeaves = [
   }),
 
   story("a node loses Kilo's annotations for good: its Peers go after three minutes", async (stage) => {
-    await stage.begin();
+    const mesh = await stage.begin();
     await stage.stripNode("cluster-a-2");
+    await untilSkipped(stage, mesh, { cluster: "cluster-a", node: "cluster-a-2", reason: "NodeNoWireguardIP" });
     await stage.pass(120);
     await stage.holds();
     const nodes = stage.facts.nodes.map((node) =>

@@ -1,8 +1,9 @@
 import { ok } from "node:assert/strict";
 import { clusterMeshes } from "../../src/api/cluster-mesh.ts";
 import { isKubeError } from "../../src/kube/errors.ts";
-import { expectPeerWrites, untilReady } from "./costs.ts";
+import { expectPeerWrites } from "./costs.ts";
 import { aMesh, anEntry, letters, type MeshFacts, nodeNameOf } from "./facts.ts";
+import { untilUnknown } from "./said.ts";
 import type { Stage } from "./stage.ts";
 import { story } from "./story.ts";
 
@@ -138,7 +139,7 @@ async function deleteWhileAway(stage: Stage): Promise<void> {
   await stage.applyMesh(mesh);
   await stage.synced();
   await stage.takeAway("c");
-  await untilReady(stage, mesh, { reason: "ClustersUnknown" });
+  await untilUnknown(stage, mesh, { cluster: "cluster-c", reason: "Unreachable", person: false });
   await stage.mark();
   await stage.deleteMesh(mesh);
   await untilGone(stage, mesh);
