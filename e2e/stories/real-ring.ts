@@ -46,6 +46,7 @@ export async function startRealRing({ version = "newest" }: RealRingOptions = {}
   const granting = (rights: Rights): Ring => ({
     name: "real",
     clockFactor,
+    boundsTimes: true,
     parallel,
     open: () => open(rights),
     stop,

@@ -21,3 +21,13 @@ export async function expectNoDeletion(stage: Stage): Promise<void> {
   const deletions = peerWrites.filter((text) => text.includes(" delete "));
   if (deletions.length > 0) throw new Error(`no deletion expected, there were ${JSON.stringify(deletions)}`);
 }
+
+/** Resolves when the operators have listed every cluster since the mark, and hear it. */
+export async function untilConnected(stage: Stage): Promise<void> {
+  await stage.eventually(async () => {
+    const { requests } = await stage.costs();
+    const lists = requests.filter((text) => text.endsWith(" list nodes"));
+    if (new Set(lists).size < 3) throw new Error("not connected to every cluster");
+  });
+  await stage.heard();
+}

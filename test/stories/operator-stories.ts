@@ -1,18 +1,8 @@
 import { deepEqual } from "node:assert/strict";
-import { expectPeerWrites } from "./costs.ts";
+import { expectPeerWrites, untilConnected } from "./costs.ts";
 import { aMesh } from "./facts.ts";
 import { untilSaid, untilUnknown } from "./said.ts";
-import type { Stage } from "./stage.ts";
 import { story } from "./story.ts";
-
-async function untilConnected(stage: Stage): Promise<void> {
-  await stage.eventually(async () => {
-    const { requests } = await stage.costs();
-    const lists = requests.filter((text) => text.endsWith(" list nodes"));
-    if (new Set(lists).size < 3) throw new Error("not connected to every cluster");
-  });
-  await stage.heard();
-}
 
 export const operatorStories = [
   story("the operator starts again: no Peer, no status and no definition is written", async (stage) => {

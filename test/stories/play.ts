@@ -9,6 +9,8 @@ export interface Figures {
   readonly otherWrites: number;
   /** In a minute of the operator's clock after everything was done, with heartbeats. Any, and the story has failed. */
   readonly idleRequests: number;
+  /** What the story has measured, in words. */
+  readonly times: readonly string[];
 }
 
 const idleSeconds = 60;
@@ -18,7 +20,7 @@ export async function play({ run, clockFactor }: Story, ring: Ring): Promise<Fig
   const stage = await PlayedStage.open(clockFactor ? { ...ring, clockFactor } : ring);
   try {
     await run(stage);
-    return await finish(stage);
+    return { ...(await finish(stage)), times: stage.times };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new Error([message, "the operator's last words:", ...stage.logLines()].join("\n  "), { cause: error });
@@ -27,7 +29,7 @@ export async function play({ run, clockFactor }: Story, ring: Ring): Promise<Fig
   }
 }
 
-async function finish(stage: Stage): Promise<Figures> {
+async function finish(stage: Stage): Promise<Omit<Figures, "times">> {
   await stage.synced();
   await stage.settled();
   const { peerWrites, otherWrites } = await stage.costs();

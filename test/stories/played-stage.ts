@@ -37,6 +37,7 @@ import { Heartbeats } from "./heartbeats.ts";
 import { RequestCounter } from "./request-counter.ts";
 import { type Arena, type Credential, operatorAgent, type PeerVerb, type Ring } from "./ring.ts";
 import type { Costs, ReadyCondition, Stage } from "./stage.ts";
+import { Stopwatch } from "./stopwatch.ts";
 
 const refOf = ({ namespace, name }: MeshFacts) => ({ namespace, name });
 /** Longer than the operator keeps a status back. */
@@ -47,6 +48,7 @@ export class PlayedStage implements Stage {
   readonly #arena: Arena;
   readonly #factor: number;
   readonly #patienceMs: number | undefined;
+  readonly #stopwatch: Stopwatch;
   readonly #hearing = new Hearing();
   /** By the cluster they are in, or by their identity. */
   readonly #operators = new Map<string, RunningOperator>();
@@ -63,10 +65,12 @@ export class PlayedStage implements Stage {
     return stage;
   }
 
-  constructor(arena: Arena, { clockFactor, patienceMs }: Pick<Ring, "clockFactor" | "patienceMs">) {
+  constructor(arena: Arena, ring: Pick<Ring, "clockFactor" | "patienceMs" | "boundsTimes">) {
+    const { clockFactor, patienceMs, boundsTimes } = ring;
     this.#arena = arena;
     this.#factor = clockFactor;
     this.#patienceMs = patienceMs;
+    this.#stopwatch = new Stopwatch(boundsTimes);
     this.#counter = new RequestCounter(arena.clusters);
     this.#heartbeats = new Heartbeats({
       clock: fastClock(clockFactor),
@@ -223,8 +227,8 @@ export class PlayedStage implements Stage {
     await this.#established(cluster, peerCrd().metadata.name);
   }
 
-  async startOperator(home: Letter = "a"): Promise<void> {
-    await this.#start(home, home, {});
+  async startOperator(home: Letter = "a", clockFactor = this.#factor): Promise<void> {
+    await this.#start(home, home, { clockFactor });
     await this.#established(home, clusterMeshCrd().metadata.name);
   }
 
@@ -233,7 +237,7 @@ export class PlayedStage implements Stage {
   }
 
   startReplica(identity: string): Promise<void> {
-    return this.#start(identity, "a", { leaderElection: { namespace: homeNamespace, identity } });
+    return this.#start(identity, "a", { config: { leaderElection: { namespace: homeNamespace, identity } } });
   }
 
   stopReplica(identity: string): Promise<void> {
@@ -298,6 +302,14 @@ export class PlayedStage implements Stage {
     await this.pass(quietSeconds);
   }
 
+  timed(what: string, mostSeconds: number, action: () => Promise<void>): Promise<void> {
+    return this.#stopwatch.timed(what, mostSeconds, action);
+  }
+
+  get times(): readonly string[] {
+    return this.#stopwatch.times;
+  }
+
   mark(): Promise<void> {
     return this.#counter.mark();
   }
@@ -306,10 +318,10 @@ export class PlayedStage implements Stage {
     return this.#counter.costs();
   }
 
-  async #start(name: string, home: Letter, config: Partial<OperatorConfig>): Promise<void> {
+  async #start(name: string, home: Letter, { config = {}, clockFactor = this.#factor }: StartOptions): Promise<void> {
     const kubeconfig = await this.#arena.clusters[home].operatorKubeconfig();
     const log = this.#tail.log.with({ operator: name });
-    const run = { kubeconfig, log, hearing: this.#hearing, clock: fastClock(this.#factor), config };
+    const run = { kubeconfig, log, hearing: this.#hearing, clock: fastClock(clockFactor), config };
     this.#operators.set(name, startOperator({ ...run, userAgent: `${operatorAgent}-${name}` }));
   }
 
@@ -355,6 +367,11 @@ export class PlayedStage implements Stage {
       if (!isEstablished(crd)) throw new Error(`${name} is not served`);
     });
   }
+}
+
+interface StartOptions {
+  readonly config?: Partial<OperatorConfig>;
+  readonly clockFactor?: number;
 }
 
 /** Throws the error again unless it is of this kind. */

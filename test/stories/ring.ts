@@ -8,6 +8,8 @@ export interface Ring {
   readonly clockFactor: number;
   /** How long a story waits for what has to come. Half a minute when not said. */
   readonly patienceMs?: number;
+  /** Whether the times that stories measure are bounded: only those of real servers say anything. */
+  readonly boundsTimes: boolean;
   /** How many stories may be played at once. */
   readonly parallel: number;
   /** Three clusters with Kilo's type and both namespaces, and nothing else in them that a story could meet. */
