@@ -1,7 +1,7 @@
 import { deepEqual } from "node:assert/strict";
 import { expectPeerWrites } from "./costs.ts";
 import { suffixedName } from "./expected-peers.ts";
-import { aMesh, anEntry, type Letter, letters, meshSpec, networksOf, otherNamespace } from "./facts.ts";
+import { aFlatEntry, aMesh, anEntry, letters, meshSpec, networksOf, otherNamespace } from "./facts.ts";
 import { expectLedger, type Sayings, untilSaid } from "./said.ts";
 import { story } from "./story.ts";
 
@@ -73,11 +73,7 @@ const shapes = [
 
   story("a mesh in the flat form: the nodes' own addresses are routed too", async (stage) => {
     await stage.furnish();
-    const flat = (letter: Letter) => {
-      const { podCIDRs, wireguardCIDR, serviceCIDR } = networksOf(letter);
-      return anEntry(letter, { networks: { allowedNetworks: [...podCIDRs, wireguardCIDR, serviceCIDR] } });
-    };
-    await stage.applyMesh(aMesh(letters, { entries: letters.map(flat) }));
+    await stage.applyMesh(aMesh(letters, { entries: letters.map(aFlatEntry) }));
     await stage.synced();
     await stage.settled();
     await stage.mark();

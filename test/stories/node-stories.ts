@@ -1,7 +1,7 @@
 import { equal, ok } from "node:assert/strict";
 import { expectNoDeletion, expectPeerWrites } from "./costs.ts";
 import { suffixedName } from "./expected-peers.ts";
-import { aKey, type Letter, nodeNameOf } from "./facts.ts";
+import { aFlatEntry, aKey, aMesh, type Letter, letters, nodeNameOf } from "./facts.ts";
 import { untilSkipped } from "./said.ts";
 import { story } from "./story.ts";
 
@@ -120,6 +120,39 @@ const changes = [
     await stage.changeNode("cluster-a-2", { wireguardIp: "10.200.1.77" });
     await stage.synced();
     await expectPeerWrites(stage, 2);
+  }),
+
+  story("a node gets another external address: its endpoint follows", async (stage) => {
+    await stage.begin();
+    const at = (externalIp: string) => ({ externalIp, endpoint: `${externalIp}:51820` });
+    const { name } = await stage.addNode("a", 3, at("198.18.7.3"));
+    await stage.synced();
+    await stage.settled();
+    await stage.mark();
+    await stage.changeNode(name, at("198.18.8.3"));
+    await stage.synced();
+    await expectPeerWrites(stage, 2);
+    await expectNoDeletion(stage);
+  }),
+
+  story("a node gets another internal address: in the flat form its route follows", async (stage) => {
+    await stage.furnish();
+    await stage.applyMesh(aMesh(letters, { entries: letters.map(aFlatEntry) }));
+    await stage.synced();
+    await stage.settled();
+    await stage.mark();
+    await stage.changeNode("cluster-a-2", { internalIp: "172.20.1.77" });
+    await stage.synced();
+    await expectPeerWrites(stage, 2);
+    await expectNoDeletion(stage);
+  }),
+
+  story("a node gets another internal address: where no network declares it, nothing is written", async (stage) => {
+    await stage.begin();
+    await stage.changeNode("cluster-a-2", { internalIp: "172.20.1.77" });
+    await stage.heard();
+    await stage.synced();
+    await expectPeerWrites(stage, 0);
   }),
 
   story("a node registers again with another pod network", async (stage) => {

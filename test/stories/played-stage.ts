@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { type ClusterMeshObject, clusterMeshes } from "../../src/api/cluster-mesh.ts";
 import { clusterMeshCrd, customResourceDefinitions, isEstablished } from "../../src/api/crd.ts";
 import { nodes } from "../../src/api/kilo-node.ts";
@@ -18,6 +19,7 @@ import { type RunningOperator, startOperator } from "../support/run-operator.ts"
 import { assertHolds, peersIn } from "./compare-peers.ts";
 import { assertTrueStatus } from "./compare-status.ts";
 import {
+  addressesOf,
   aMesh,
   aNode,
   annotationsOf,
@@ -132,8 +134,11 @@ export class PlayedStage implements Stage {
   }
 
   async changeNode(name: string, change: Partial<NodeFacts>): Promise<void> {
-    const node = { ...this.#node(name), ...change };
+    const before = this.#node(name);
+    const node = { ...before, ...change };
     await this.#annotate(node, { "kilo.squat.ai/force-endpoint": null, ...annotationsOf(node) });
+    const addresses = addressesOf(node);
+    if (!isDeepStrictEqual(addresses, addressesOf(before))) await this.#address(node, addresses);
     this.#facts = { ...this.#facts, nodes: this.#facts.nodes.map((one) => (one.name === name ? node : one)) };
   }
 
@@ -347,6 +352,11 @@ export class PlayedStage implements Stage {
 
   async #annotate({ cluster, name }: NodeFacts, annotations: Record<string, string | null>): Promise<void> {
     await this.admin(cluster).patch(nodes, { name }, { body: { metadata: { annotations } } });
+  }
+
+  /** What a kubelet or a cloud provider does. */
+  async #address({ cluster, name }: NodeFacts, addresses: ReturnType<typeof addressesOf>): Promise<void> {
+    await this.admin(cluster).patch(nodes, { name }, { body: { status: { addresses } }, subresource: "status" });
   }
 
   /** Puts the Secret of an entry there unless it is there already. */
