@@ -164,6 +164,14 @@ const changes = [
     await expectNoDeletion(stage);
   }),
 
+  story("two nodes exchange their WireGuard addresses: each keeps its Peer", async (stage) => {
+    await stage.begin();
+    await stage.changeNode("cluster-a-1", { wireguardIp: "10.200.1.2" });
+    await stage.changeNode("cluster-a-2", { wireguardIp: "10.200.1.1" });
+    await stage.synced();
+    await expectNoDeletion(stage);
+  }),
+
   story("two nodes exchange their keys while nobody looks", async (stage) => {
     await stage.begin();
     const [first, second] = [aKey("a cluster-a-1"), aKey("a cluster-a-2")];
