@@ -66,7 +66,9 @@ export class RealRingCluster implements RingCluster {
 
   async credential(): Promise<Credential> {
     const name = this.#newName("remote");
-    const kubeconfig = await this.#account(name, { clusterRoleRules: this.#rights.remote });
+    const { remote } = this.#rights;
+    const kubeconfig = await this.#account(name, { clusterRoleRules: remote });
+    if (remote[0]) await this.#untilAllowed(name, remote[0], true);
     const revoke = async (): Promise<void> => {
       this.#accounts.delete(name);
       const path = `/api/v1/namespaces/${homeNamespace}/serviceaccounts/${name}`;

@@ -51,7 +51,7 @@ export async function startRealRing({ version = "newest" }: RealRingOptions = {}
     open: () => open(rights),
     stop,
   });
-  return { ...granting(shipped), granting };
+  return { ...granting(shipped), granting: (rights) => ({ ...granting(rights), lacksRights: true }) };
 }
 
 interface Place {

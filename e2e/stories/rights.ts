@@ -14,8 +14,12 @@ export async function shippedRights(): Promise<Rights> {
   const objects = await render();
   const local = the(objects, "ClusterRole").rules ?? [];
   const own = the(objects, "Role").rules ?? [];
-  const remote = the(objectsIn(readFileSync("deploy/remote/rbac.yaml", "utf8")), "ClusterRole").rules ?? [];
-  return { local, own, remote };
+  return { local, own, remote: remoteRights() };
+}
+
+/** What `deploy/remote/rbac.yaml` gives in a cluster that is not the operator's. */
+export function remoteRights(): readonly PolicyRule[] {
+  return the(objectsIn(readFileSync("deploy/remote/rbac.yaml", "utf8")), "ClusterRole").rules ?? [];
 }
 
 /** The same rights without one verb on Peers. */

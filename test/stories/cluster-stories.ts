@@ -102,28 +102,36 @@ const trouble = [
     equal(peerWrites.filter((text) => !/ 4\d\d$/.test(text)).length, 4);
   }),
 
-  story("a cluster refuses a write, then allows it: the others do not wait for it", async (stage) => {
-    const mesh = await stage.begin();
-    const allow = await stage.refusePeers("b", "create");
-    await stage.addNode("a", 3);
-    await untilReady(stage, mesh, { reason: "WritesFailed", message: "cluster-b: create" });
-    await stage.holds({ clusters: ["a", "c"] });
-    await allow();
-    await stage.synced();
-    await stage.settled();
-    const { peerWrites } = await stage.costs();
-    ok(peerWrites.some((text) => text.startsWith("b create") && text.endsWith("403")));
-  }),
+  story(
+    "a cluster refuses a write, then allows it: the others do not wait for it",
+    async (stage) => {
+      const mesh = await stage.begin();
+      const allow = await stage.refusePeers("b", "create");
+      await stage.addNode("a", 3);
+      await untilReady(stage, mesh, { reason: "WritesFailed", message: "cluster-b: create" });
+      await stage.holds({ clusters: ["a", "c"] });
+      await allow();
+      await stage.synced();
+      await stage.settled();
+      const { peerWrites } = await stage.costs();
+      ok(peerWrites.some((text) => text.startsWith("b create") && text.endsWith("403")));
+    },
+    { refused: ["b create peers"] },
+  ),
 
-  story("a cluster refuses a deletion, then allows it", async (stage) => {
-    const mesh = await stage.begin();
-    const allow = await stage.refusePeers("b", "delete");
-    await stage.deleteNode("cluster-a-2");
-    await untilReady(stage, mesh, { reason: "WritesFailed", message: "cluster-b: delete" });
-    await stage.holds({ clusters: ["a", "c"] });
-    await allow();
-    await stage.synced();
-  }),
+  story(
+    "a cluster refuses a deletion, then allows it",
+    async (stage) => {
+      const mesh = await stage.begin();
+      const allow = await stage.refusePeers("b", "delete");
+      await stage.deleteNode("cluster-a-2");
+      await untilReady(stage, mesh, { reason: "WritesFailed", message: "cluster-b: delete" });
+      await stage.holds({ clusters: ["a", "c"] });
+      await allow();
+      await stage.synced();
+    },
+    { refused: ["b delete peers"] },
+  ),
 ];
 
 export const clusterStories = [...membership, ...trouble];

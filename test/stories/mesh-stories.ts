@@ -3,7 +3,7 @@ import { expectPeerWrites } from "./costs.ts";
 import { suffixedName } from "./expected-peers.ts";
 import { aFlatEntry, aMesh, anEntry, letters, meshSpec, networksOf, otherNamespace } from "./facts.ts";
 import { expectLedger, type Sayings, untilSaid } from "./said.ts";
-import { story } from "./story.ts";
+import { story, withoutNodeRights } from "./story.ts";
 
 /** What a mesh says that cannot be used as it is. Its Peers stay, and nobody judges whether one should go. */
 function refused(message: string): Sayings {
@@ -82,13 +82,17 @@ const shapes = [
     await expectPeerWrites(stage, 2);
   }),
 
-  story("a mesh with a keepalive", async (stage) => {
-    const { entries, ...mesh } = await stage.begin();
-    const patient = entries.map((entry) => (entry.cluster === "b" ? { ...entry, persistentKeepalive: 20 } : entry));
-    await stage.applyMesh({ ...mesh, entries: patient });
-    await stage.synced();
-    await expectPeerWrites(stage, 12);
-  }),
+  story(
+    "a mesh with a keepalive",
+    async (stage) => {
+      const { entries, ...mesh } = await stage.begin();
+      const patient = entries.map((entry) => (entry.cluster === "b" ? { ...entry, persistentKeepalive: 20 } : entry));
+      await stage.applyMesh({ ...mesh, entries: patient });
+      await stage.synced();
+      await expectPeerWrites(stage, 12);
+    },
+    withoutNodeRights,
+  ),
 ];
 
 const several = [

@@ -4,7 +4,7 @@ import { expectPeerWrites } from "./costs.ts";
 import { aKey, aMesh, anEntry, letters, type MeshFacts } from "./facts.ts";
 import { untilSaid } from "./said.ts";
 import type { Stage } from "./stage.ts";
-import { story } from "./story.ts";
+import { story, withoutNodeRights } from "./story.ts";
 
 const node = "cluster-a-2";
 const peer = `my-mesh--cluster-a--${node}`;
@@ -50,21 +50,25 @@ async function untilNoMark(stage: Stage): Promise<void> {
 }
 
 export const moveStories = [
-  story("a node's declared endpoint changes and the target still reports the old one: it is moved", async (stage) => {
-    const mesh = await beginMet(stage);
-    await stage.changeNode(node, { endpoint: now });
-    await untilStep(stage, "waiting");
-    await untilSaid(stage, mesh, {
-      Ready: { status: "True", reason: "Synced" },
-      Degraded: { status: "True", reason: "EndpointDiffers", message: `EndpointDiffers: cluster-a, ${node}` },
-    });
-    await untilStep(stage, "dropped");
-    await meets(stage, now);
-    await untilNoMark(stage);
-    await stage.synced();
-    // Three in the cluster that had met the node, one in the other.
-    await expectPeerWrites(stage, 4);
-  }),
+  story(
+    "a node's declared endpoint changes and the target still reports the old one: it is moved",
+    async (stage) => {
+      const mesh = await beginMet(stage);
+      await stage.changeNode(node, { endpoint: now });
+      await untilStep(stage, "waiting");
+      await untilSaid(stage, mesh, {
+        Ready: { status: "True", reason: "Synced" },
+        Degraded: { status: "True", reason: "EndpointDiffers", message: `EndpointDiffers: cluster-a, ${node}` },
+      });
+      await untilStep(stage, "dropped");
+      await meets(stage, now);
+      await untilNoMark(stage);
+      await stage.synced();
+      // Three in the cluster that had met the node, one in the other.
+      await expectPeerWrites(stage, 4);
+    },
+    withoutNodeRights,
+  ),
 
   story(
     "a node's declared endpoint changes and the operator starts again in the middle: it is moved",
@@ -82,15 +86,20 @@ export const moveStories = [
       await stage.synced();
       await expectPeerWrites(stage, 4);
     },
+    withoutNodeRights,
   ),
 
-  story("a node's declared endpoint changes and the target follows by itself: its keepalive stays", async (stage) => {
-    await beginMet(stage);
-    await stage.changeNode(node, { endpoint: now });
-    await untilStep(stage, "waiting");
-    await meets(stage, now);
-    await untilNoMark(stage);
-    await stage.synced();
-    await expectPeerWrites(stage, 3);
-  }),
+  story(
+    "a node's declared endpoint changes and the target follows by itself: its keepalive stays",
+    async (stage) => {
+      await beginMet(stage);
+      await stage.changeNode(node, { endpoint: now });
+      await untilStep(stage, "waiting");
+      await meets(stage, now);
+      await untilNoMark(stage);
+      await stage.synced();
+      await expectPeerWrites(stage, 3);
+    },
+    withoutNodeRights,
+  ),
 ];

@@ -3,7 +3,7 @@ import { expectNoDeletion, expectPeerWrites } from "./costs.ts";
 import { suffixedName } from "./expected-peers.ts";
 import { aFlatEntry, aKey, aMesh, type Letter, letters, nodeNameOf } from "./facts.ts";
 import { untilSkipped } from "./said.ts";
-import { story } from "./story.ts";
+import { story, unhurried } from "./story.ts";
 
 const peerOf = (letter: Letter, index: number): string => `my-mesh--cluster-${letter}--${nodeNameOf(letter, index)}`;
 
@@ -16,15 +16,19 @@ const joinsAndLeaves = [
     ok(peerWrites.every((text) => text.includes(" create ")));
   }),
 
-  story("a node leaves: its Peers stay for the grace and go", async (stage) => {
-    await stage.begin();
-    const before = stage.facts;
-    await stage.deleteNode("cluster-a-2");
-    await stage.heard();
-    await stage.holds({ facts: before });
-    await stage.synced();
-    await expectPeerWrites(stage, 2);
-  }),
+  story(
+    "a node leaves: its Peers stay for the grace and go",
+    async (stage) => {
+      await stage.begin();
+      const before = stage.facts;
+      await stage.deleteNode("cluster-a-2");
+      await stage.heard();
+      await stage.holds({ facts: before });
+      await stage.synced();
+      await expectPeerWrites(stage, 2);
+    },
+    unhurried,
+  ),
 
   story("the node that carries the service network leaves: another takes it over first", async (stage) => {
     await stage.begin();

@@ -2,7 +2,7 @@ import { deepEqual } from "node:assert/strict";
 import { expectPeerWrites, untilConnected } from "./costs.ts";
 import { aMesh } from "./facts.ts";
 import { untilSaid, untilUnknown } from "./said.ts";
-import { story } from "./story.ts";
+import { story, unhurried } from "./story.ts";
 
 export const operatorStories = [
   story("the operator starts again: no Peer, no status and no definition is written", async (stage) => {
@@ -42,26 +42,30 @@ export const operatorStories = [
     await expectPeerWrites(stage, 2);
   }),
 
-  story("a node leaves while no operator runs: two lists a minute apart prove it", async (stage) => {
-    const mesh = await stage.begin();
-    const before = stage.facts;
-    await stage.stopOperator();
-    await stage.mark();
-    await stage.deleteNode("cluster-a-2");
-    await stage.startOperator();
-    await untilConnected(stage);
-    const message = "cluster-b: my-mesh--cluster-a--cluster-a-2; cluster-c: my-mesh--cluster-a--cluster-a-2";
-    const held = { reason: "WithdrawalHeld", message };
-    await untilSaid(stage, mesh, {
-      Accepted: { status: "True", reason: "Valid" },
-      Ready: { status: "False", ...held },
-      Degraded: { status: "False", reason: "AsDeclared" },
-      WithdrawalHeld: { status: "True", ...held },
-    });
-    await stage.holds({ facts: before });
-    await stage.synced();
-    await expectPeerWrites(stage, 2);
-  }),
+  story(
+    "a node leaves while no operator runs: two lists a minute apart prove it",
+    async (stage) => {
+      const mesh = await stage.begin();
+      const before = stage.facts;
+      await stage.stopOperator();
+      await stage.mark();
+      await stage.deleteNode("cluster-a-2");
+      await stage.startOperator();
+      await untilConnected(stage);
+      const message = "cluster-b: my-mesh--cluster-a--cluster-a-2; cluster-c: my-mesh--cluster-a--cluster-a-2";
+      const held = { reason: "WithdrawalHeld", message };
+      await untilSaid(stage, mesh, {
+        Accepted: { status: "True", reason: "Valid" },
+        Ready: { status: "False", ...held },
+        Degraded: { status: "False", reason: "AsDeclared" },
+        WithdrawalHeld: { status: "True", ...held },
+      });
+      await stage.holds({ facts: before });
+      await stage.synced();
+      await expectPeerWrites(stage, 2);
+    },
+    unhurried,
+  ),
 
   story("two operators write into one cluster: neither touches the other's Peers", async (stage) => {
     await stage.furnish();

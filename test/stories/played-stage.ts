@@ -323,6 +323,11 @@ export class PlayedStage implements Stage {
     return this.#counter.costs();
   }
 
+  /** What API servers have refused to the operators, each once, as `cluster verb resource`. */
+  refusals(): Promise<string[]> {
+    return this.#counter.refusals();
+  }
+
   async #start(name: string, home: Letter, { config = {}, clockFactor = this.#factor }: StartOptions): Promise<void> {
     const kubeconfig = await this.#arena.clusters[home].operatorKubeconfig();
     const log = this.#tail.log.with({ operator: name });

@@ -10,6 +10,8 @@ export interface Ring {
   readonly patienceMs?: number;
   /** Whether the times that stories measure are bounded: only those of real servers say anything. */
   readonly boundsTimes: boolean;
+  /** Its operators lack rights that they need: what they are refused fails no story by itself. */
+  readonly lacksRights?: boolean;
   /** How many stories may be played at once. */
   readonly parallel: number;
   /** Three clusters with Kilo's type and both namespaces, and nothing else in them that a story could meet. */
