@@ -34,7 +34,7 @@ export class RequestCounter {
   async refusals(): Promise<string[]> {
     const lists = letters.map(async (letter) =>
       (await this.#clusters[letter].requests())
-        .filter(({ code }) => code === 403)
+        .filter(({ code, isStarting }) => code === 403 && !isStarting)
         .map((request) => textOf({ letter, request: { ...request, name: "", code: 0 } })),
     );
     return [...new Set((await Promise.all(lists)).flat())];

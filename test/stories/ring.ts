@@ -59,6 +59,8 @@ export interface StoryRequest {
   readonly subresource: string;
   readonly name: string;
   readonly code: number;
+  /** The server had just been started and did not know yet who may do what. */
+  readonly isStarting?: boolean;
 }
 
 /** The operators of stories say this in their User-Agent, and nobody else does. */
