@@ -107,8 +107,9 @@ async function attempt(story: Story, ring: Ring): Promise<Result> {
   }
 }
 
-function figuresText({ peerWrites, otherWrites, idleRequests }: Figures): string {
-  return `peer writes ${peerWrites} / other writes ${otherWrites} / idle requests ${idleRequests}`;
+function figuresText({ peerWrites, otherWrites, idleRequests, times }: Figures): string {
+  const counts = [`peer writes ${peerWrites}`, `other writes ${otherWrites}`, `idle requests ${idleRequests}`];
+  return [...counts, ...times].join(" / ");
 }
 
 main().then(

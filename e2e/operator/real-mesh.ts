@@ -14,16 +14,10 @@ import { createCrd } from "../control-plane/create-crd.ts";
 import { kubectl } from "../control-plane/kubectl.ts";
 import type { RealCluster } from "../control-plane/real-cluster.ts";
 import { type Supervised, startSupervised } from "../control-plane/supervised.ts";
+import { remoteRights } from "../stories/rights.ts";
 
 /** The rights that the quick start gives the operator in a remote cluster, and no others. */
-export const remoteRules = [
-  { apiGroups: [""], resources: ["nodes"], verbs: ["get", "list", "watch"] },
-  {
-    apiGroups: ["kilo.squat.ai"],
-    resources: ["peers"],
-    verbs: ["get", "list", "watch", "create", "update", "patch", "delete"],
-  },
-];
+export const remoteRules = remoteRights();
 
 export const namespace = "kilo-system";
 export const letter = (number: number): string => `cluster-${String.fromCharCode(97 + number)}`;

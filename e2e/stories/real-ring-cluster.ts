@@ -35,6 +35,8 @@ export class RealRingCluster implements RingCluster {
   /** The ServiceAccounts in use, with what each may do. */
   #accounts = new Map<string, readonly PolicyRule[]>();
   #requests: StoryRequest[] = [];
+  /** Each time from a start of the server until it knew who may do what: before that it refuses everybody. */
+  #starts: { readonly from: number; readonly to: number }[] = [];
   #accountsMade = 0;
   #isAway = false;
 
@@ -49,10 +51,11 @@ export class RealRingCluster implements RingCluster {
   /** Forgets the story before. */
   async startOver(rights: Rights): Promise<void> {
     this.#rights = rights;
+    this.#accounts = new Map();
     await this.bringBack();
     await this.requests();
     this.#requests = [];
-    this.#accounts = new Map();
+    this.#starts = [];
   }
 
   async operatorKubeconfig(): Promise<string> {
@@ -66,7 +69,9 @@ export class RealRingCluster implements RingCluster {
 
   async credential(): Promise<Credential> {
     const name = this.#newName("remote");
-    const kubeconfig = await this.#account(name, { clusterRoleRules: this.#rights.remote });
+    const { remote } = this.#rights;
+    const kubeconfig = await this.#account(name, { clusterRoleRules: remote });
+    if (remote[0]) await this.#untilAllowed(name, remote[0], true);
     const revoke = async (): Promise<void> => {
       this.#accounts.delete(name);
       const path = `/api/v1/namespaces/${homeNamespace}/serviceaccounts/${name}`;
@@ -81,10 +86,13 @@ export class RealRingCluster implements RingCluster {
   }
 
   async bringBack(): Promise<void> {
+    const from = Date.now();
     await this.#cluster.startServer();
     this.#isAway = false;
     // Ready is said before every list is warm: the first ones may still be sent away.
     await eventually(() => Promise.all([this.admin.list(nodes), quietly(this.admin.list(peers))]));
+    for (const [name, [rule]] of this.#accounts) if (rule) await this.#untilAllowed(name, rule, true);
+    this.#starts.push({ from, to: Date.now() });
   }
 
   async refusePeers(verb: PeerVerb): Promise<() => Promise<void>> {
@@ -101,10 +109,16 @@ export class RealRingCluster implements RingCluster {
     if (mark) await this.#cluster.request({ path: mark });
     await eventually(async () => {
       const entries = await this.#tail.read([operatorAgent, markPath]);
-      this.#requests.push(...entries.filter(isCounted).map(requestOf));
+      this.#requests.push(...entries.filter(isCounted).map((entry) => this.#requestOf(entry)));
       if (mark && !entries.some(({ uri }) => uri === mark)) throw new Error("the audit log is not written");
     });
     return this.#requests;
+  }
+
+  #requestOf({ verb, resource, subresource, name, code, timestamp }: AuditEntry): StoryRequest {
+    const at = timestamp.getTime();
+    const isStarting = this.#starts.some(({ from, to }) => from <= at && at <= to);
+    return { verb, resource, subresource, name, code, ...(isStarting && { isStarting }) };
   }
 
   /** A new one each time, so that no right is remembered from before. */
@@ -147,7 +161,3 @@ interface Review {
 }
 
 const isCounted = ({ userAgent, open }: AuditEntry): boolean => userAgent.startsWith(operatorAgent) && !open;
-
-function requestOf({ verb, resource, subresource, name, code }: AuditEntry): StoryRequest {
-  return { verb, resource, subresource, name, code };
-}

@@ -46,11 +46,12 @@ export async function startRealRing({ version = "newest" }: RealRingOptions = {}
   const granting = (rights: Rights): Ring => ({
     name: "real",
     clockFactor,
+    boundsTimes: true,
     parallel,
     open: () => open(rights),
     stop,
   });
-  return { ...granting(shipped), granting };
+  return { ...granting(shipped), granting: (rights) => ({ ...granting(rights), lacksRights: true }) };
 }
 
 interface Place {

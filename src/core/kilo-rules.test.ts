@@ -191,6 +191,29 @@ describe("Kilo's rules, kept by the planner", () => {
     ]);
   });
 
+  it.each([
+    ["the first moves first", ["10.200.1.2", "10.200.1.2"]],
+    ["the second moves first", ["10.200.1.1", "10.200.1.1"]],
+    ["both at once", undefined],
+  ])("R12: two nodes exchange their addresses, and nobody loses a Peer: %s", (_, between) => {
+    const addressed = (addresses: readonly string[]): NodeFacts[] =>
+      addresses.map((address, index) => aNode(1, index, { wireguardIp: `${address}/24` }));
+    let held = plan().peers.map((peer) => heldAs(peer));
+    for (const addresses of [...(between ? [between] : []), ["10.200.1.2", "10.200.1.1"]]) {
+      const planned = plan({ held, one: addressed(addresses) });
+      expect(diffPeers(planned).filter(({ action }) => action !== "update")).toEqual([]);
+      const hosts = routesIn(planned).filter((text) => text.startsWith("10.200.1."));
+      expect(hosts.length).toBe(new Set(hosts).size);
+      held = planned.peers.map((peer) => heldAs(peer));
+    }
+    const after = plan({ held, one: addressed(["10.200.1.2", "10.200.1.1"]) });
+    expect(diffPeers(after)).toEqual([]);
+    expect(after.peers.map(({ node, routes }) => [node, routes.map(({ text }) => text).at(-1)])).toEqual([
+      ["c1-n0", "10.200.1.2/32"],
+      ["c1-n1", "10.200.1.1/32"],
+    ]);
+  });
+
   it("R13: annotations that are missing do not mean that the node is gone", () => {
     const held = plan().peers.map((peer) => heldAs(peer));
     expect(diffPeers(plan({ held, one: [aNode(1, 0), aNode(1, 1, { key: "", wireguardIp: "" })] }))).toEqual([]);

@@ -15,7 +15,7 @@ import { mergeConditions } from "./conditions.ts";
 import { meshId, type PeerName } from "./ids.ts";
 import { planTarget } from "./plan.ts";
 import { unknownReasons } from "./reasons.ts";
-import { hasNewSource, meshStatus, type TargetReport } from "./status.ts";
+import { hasNewSource, meshStatus, refusedStatus, type TargetReport } from "./status.ts";
 import type { ClusterView, World } from "./world.ts";
 
 const mesh = aMesh(2);
@@ -49,6 +49,25 @@ function synced(
 }
 
 const ready = (status: ReturnType<typeof synced>) => status.conditions.find(({ type }) => type === "Ready");
+
+describe("the status of a mesh that was refused", () => {
+  const refused = refusedStatus(2, [{ field: "spec", message: "no" }]).conditions;
+
+  it("has every condition of an accepted one, so that no word on an earlier spec is left standing", () => {
+    expect(refused.map(({ type }) => type).sort()).toEqual(
+      synced()
+        .conditions.map(({ type }) => type)
+        .sort(),
+    );
+    const merged = mergeConditions(mergeConditions([], synced().conditions, "then"), refused, "now");
+    expect(merged.filter(({ observedGeneration }) => observedGeneration !== 2)).toEqual([]);
+  });
+
+  it("does not know whether a withdrawal is held: nobody judges its Peers", () => {
+    const said = refused.find(({ type }) => type === "WithdrawalHeld");
+    expect(said).toMatchObject({ status: "Unknown", reason: "Invalid" });
+  });
+});
 
 describe("the status of a mesh", () => {
   it("is ready when every cluster is known and every write done", () => {

@@ -86,7 +86,10 @@ export function meshStatus(input: MeshStatusInput): MeshStatus {
 
 const noOverlap = verdict("False", "NoOverlap", ["all CIDRs are disjoint"]);
 
-/** A mesh that cannot be used as it is: every problem named at once. Its Peers stay as they are. */
+/**
+ * A mesh that cannot be used as it is: every problem named at once. Its Peers stay as they are. Every condition is said
+ * anew: one that was left out would go on saying what it said of an earlier spec.
+ */
 export function refusedStatus(generation: number, problems: readonly MeshProblem[]): MeshStatus {
   const texts = problems.map(({ field, message }) => `${field}: ${message}`);
   const overlaps = problems.filter(({ kind }) => kind === "overlap").map(({ message }) => message);
@@ -95,6 +98,7 @@ export function refusedStatus(generation: number, problems: readonly MeshProblem
     Ready: verdict("False", "Invalid", texts),
     Degraded: verdict("True", "Invalid", texts),
     NetworksOverlap: overlaps.length > 0 ? verdict("True", "CIDROverlap", overlaps) : noOverlap,
+    WithdrawalHeld: verdict("Unknown", "Invalid", ["its Peers stay as they are"]),
   });
 }
 

@@ -1,6 +1,7 @@
 import { equal, ok } from "node:assert/strict";
-import { expectNoDeletion, expectPeerWrites, untilReady } from "./costs.ts";
+import { expectNoDeletion, expectPeerWrites } from "./costs.ts";
 import { aMesh, anEntry, networksOf } from "./facts.ts";
+import { expectLedger, untilReady, untilSaid, untilUnknown } from "./said.ts";
 import { story } from "./story.ts";
 
 const membership = [
@@ -51,7 +52,7 @@ const trouble = [
   story("a cluster cannot be reached and comes back: its Peers stay in the others", async (stage) => {
     const mesh = await stage.begin();
     await stage.takeAway("c");
-    await untilReady(stage, mesh, { reason: "ClustersUnknown", message: "cluster-c: Unreachable" });
+    await untilUnknown(stage, mesh, { cluster: "cluster-c", reason: "Unreachable", person: false });
     await stage.addNode("a", 3);
     await stage.eventually(() => stage.holds({ clusters: ["a", "b"] }));
     await stage.bringBack("c");
@@ -63,7 +64,7 @@ const trouble = [
   story("a network is revoked while its cluster cannot be reached: the others give it up", async (stage) => {
     const mesh = await stage.begin();
     await stage.takeAway("c");
-    await untilReady(stage, mesh, { reason: "ClustersUnknown" });
+    await untilUnknown(stage, mesh, { cluster: "cluster-c", reason: "Unreachable", person: false });
     const { serviceCIDR: _, ...networks } = networksOf("c");
     await stage.applyMesh({ ...mesh, entries: [anEntry("a"), anEntry("b"), anEntry("c", { networks })] });
     await stage.eventually(() => stage.holds({ clusters: ["a", "b"] }));
@@ -72,10 +73,27 @@ const trouble = [
     await expectPeerWrites(stage, 2);
   }),
 
+  story("a cluster leaves a mesh while it cannot be reached: the ledger has it until it is emptied", async (stage) => {
+    const mesh = await stage.begin();
+    await stage.takeAway("c");
+    await untilUnknown(stage, mesh, { cluster: "cluster-c", reason: "Unreachable", person: false });
+    const rest = aMesh(["a", "b"]);
+    await stage.applyMesh(rest);
+    await untilSaid(stage, rest, {
+      Ready: { status: "True", reason: "Synced" },
+      Degraded: { status: "True", reason: "PeersLeft", message: "PeersLeft: cluster-c" },
+    });
+    await expectLedger(stage, mesh);
+    await stage.holds({ clusters: ["a", "b"] });
+    await stage.bringBack("c");
+    await stage.synced();
+    await expectPeerWrites(stage, 8);
+  }),
+
   story("a cluster loses Kilo's type and gets it back", async (stage) => {
     const mesh = await stage.begin();
     await stage.deletePeerType("b");
-    await untilReady(stage, mesh, { reason: "ClustersUnknown", message: "cluster-b: PeerCRDMissing" });
+    await untilUnknown(stage, mesh, { cluster: "cluster-b", reason: "PeerCRDMissing", person: true });
     await stage.holds({ clusters: ["a", "c"] });
     await stage.createPeerType("b");
     await stage.synced();
@@ -84,28 +102,36 @@ const trouble = [
     equal(peerWrites.filter((text) => !/ 4\d\d$/.test(text)).length, 4);
   }),
 
-  story("a cluster refuses a write, then allows it: the others do not wait for it", async (stage) => {
-    const mesh = await stage.begin();
-    const allow = await stage.refusePeers("b", "create");
-    await stage.addNode("a", 3);
-    await untilReady(stage, mesh, { reason: "WritesFailed", message: "cluster-b: create" });
-    await stage.holds({ clusters: ["a", "c"] });
-    await allow();
-    await stage.synced();
-    await stage.settled();
-    const { peerWrites } = await stage.costs();
-    ok(peerWrites.some((text) => text.startsWith("b create") && text.endsWith("403")));
-  }),
+  story(
+    "a cluster refuses a write, then allows it: the others do not wait for it",
+    async (stage) => {
+      const mesh = await stage.begin();
+      const allow = await stage.refusePeers("b", "create");
+      await stage.addNode("a", 3);
+      await untilReady(stage, mesh, { reason: "WritesFailed", message: "cluster-b: create" });
+      await stage.holds({ clusters: ["a", "c"] });
+      await allow();
+      await stage.synced();
+      await stage.settled();
+      const { peerWrites } = await stage.costs();
+      ok(peerWrites.some((text) => text.startsWith("b create") && text.endsWith("403")));
+    },
+    { refused: ["b create peers"] },
+  ),
 
-  story("a cluster refuses a deletion, then allows it", async (stage) => {
-    const mesh = await stage.begin();
-    const allow = await stage.refusePeers("b", "delete");
-    await stage.deleteNode("cluster-a-2");
-    await untilReady(stage, mesh, { reason: "WritesFailed", message: "cluster-b: delete" });
-    await stage.holds({ clusters: ["a", "c"] });
-    await allow();
-    await stage.synced();
-  }),
+  story(
+    "a cluster refuses a deletion, then allows it",
+    async (stage) => {
+      const mesh = await stage.begin();
+      const allow = await stage.refusePeers("b", "delete");
+      await stage.deleteNode("cluster-a-2");
+      await untilReady(stage, mesh, { reason: "WritesFailed", message: "cluster-b: delete" });
+      await stage.holds({ clusters: ["a", "c"] });
+      await allow();
+      await stage.synced();
+    },
+    { refused: ["b delete peers"] },
+  ),
 ];
 
 export const clusterStories = [...membership, ...trouble];

@@ -1,45 +1,51 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ClusterMeshObject } from "../../src/api/cluster-mesh.ts";
+import type { ClusterMeshStatus } from "../../src/api/schema.ts";
 import { nodesOf } from "./expected-peers.ts";
+import { type ExpectedStatus, expectedStatus, rivals, type Said, sortedLedger } from "./expected-status.ts";
 import { type EntryFacts, type Facts, type Letter, type MeshFacts, meshIdOf } from "./facts.ts";
 
-/** Throws unless the mesh says what is true of a mesh in which everything is in order. */
-export function assertTrueStatus(facts: Facts, mesh: MeshFacts, { metadata, status }: ClusterMeshObject): void {
-  const ready = status?.conditions?.find(({ type }) => type === "Ready");
+/** Throws unless the mesh says what is true of a mesh in which everything is in order, and nothing else. */
+export function assertTrueStatus(facts: Facts, mesh: MeshFacts, { metadata, status = {} }: ClusterMeshObject): void {
+  const { Degraded, ...conditions } = saidIn(status);
+  const { Ready: ready } = conditions;
   if (ready?.status !== "True") throw new Error(`${meshIdOf(mesh)} is not ready: ${ready?.reason}: ${ready?.message}`);
-  for (const { type, observedGeneration } of status?.conditions ?? []) {
-    if (observedGeneration !== metadata.generation) throw new Error(`${type} is of an earlier generation`);
-  }
-  const actual = (status?.clusters ?? []).map(({ name, state, nodes, registeredPeers, skippedNodes, links }) => ({
-    name,
-    state,
-    nodes,
-    registeredPeers,
-    skippedNodes,
-    links: links?.expected,
-  }));
-  const expected = mesh.entries.map((entry) => expectedCluster(facts, mesh, entry));
-  if (!isDeepStrictEqual(actual, expected))
-    throw new Error(`the status says ${JSON.stringify(actual)}, true is ${JSON.stringify(expected)}`);
-  assertTrueTroubles(
-    facts,
-    mesh,
-    status?.conditions?.find(({ type }) => type === "Degraded"),
+  const expected = expectedStatus(facts, mesh, metadata.generation ?? 0);
+  assertSame({ ...describedStatus(status), conditions }, expected);
+  assertTrueTroubles(facts, mesh, Degraded);
+  if (Degraded?.observedGeneration !== metadata.generation) throw new Error("Degraded is of an earlier generation");
+}
+
+function saidIn({ conditions = [] }: ClusterMeshStatus): Record<string, Said> {
+  return Object.fromEntries(
+    conditions.map(({ type, status, reason, message, observedGeneration = 0 }) => [
+      type,
+      { status, reason, message, observedGeneration },
+    ]),
   );
 }
 
-function expectedCluster(facts: Facts, mesh: MeshFacts, entry: EntryFacts) {
-  const nodes = facts.nodes.filter(({ cluster }) => cluster === entry.cluster).length;
-  const peered = nodesOf(facts, entry).length;
-  const others = new Set(mesh.entries.map(({ cluster }) => cluster)).size - 1;
-  const known = { name: entry.name, state: "Known", nodes };
-  return { ...known, registeredPeers: peered, skippedNodes: nodes - peered, links: peered * others };
+function describedStatus({ observedGeneration = 0, summary, clusters = [], ledger = [] }: ClusterMeshStatus) {
+  return {
+    observedGeneration,
+    summary,
+    clusters: clusters.map(({ name, state, nodes, registeredPeers, skippedNodes, links, skipped }) => {
+      return { name, state, nodes, registeredPeers, skippedNodes, links, ...(skipped && { skipped }) };
+    }),
+    ledger: sortedLedger(ledger),
+  };
 }
 
-type Said = { readonly status: string; readonly reason: string; readonly message: string } | undefined;
+function assertSame(actual: ExpectedStatus, expected: ExpectedStatus): void {
+  for (const field of Object.keys(expected) as (keyof ExpectedStatus)[])
+    if (!isDeepStrictEqual(actual[field], expected[field]))
+      throw new Error(
+        `${field}: the status says ${JSON.stringify(actual[field])}, true is ${JSON.stringify(expected[field])}`,
+      );
+}
 
 /** Degraded has to name everything that is not as declared, and nothing else. */
-function assertTrueTroubles(facts: Facts, mesh: MeshFacts, said: Said): void {
+function assertTrueTroubles(facts: Facts, mesh: MeshFacts, said: Said | undefined): void {
   const sure = [...(isMisplaced(facts, mesh) ? ["NodesSkipped"] : []), ...noteReasons(facts, mesh)];
   const isTold = (reason: string): boolean => said?.status === "True" && said.message.includes(`${reason}: `);
   const missing = sure.filter((reason) => !isTold(reason));
@@ -65,9 +71,6 @@ function noteReasons(facts: Facts, mesh: MeshFacts): string[] {
     ...(rivals(facts, mesh).some((other) => isInConflict(mesh, other)) ? ["EntryConflict"] : []),
   ];
 }
-
-const rivals = ({ meshes }: Facts, mesh: MeshFacts): MeshFacts[] =>
-  meshes.filter((other) => other.home === mesh.home && meshIdOf(other) !== meshIdOf(mesh));
 
 /** Both give nodes of one cluster to another, with different keepalives. */
 function isInConflict(mesh: MeshFacts, other: MeshFacts): boolean {

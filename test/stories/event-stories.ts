@@ -1,7 +1,8 @@
 import { ok } from "node:assert/strict";
 import { type EventObject, events } from "../../src/kube/event-object.ts";
-import { untilReady } from "./costs.ts";
+
 import type { MeshFacts } from "./facts.ts";
+import { untilUnknown } from "./said.ts";
 import type { Stage } from "./stage.ts";
 import { story } from "./story.ts";
 
@@ -25,7 +26,7 @@ export const eventStories = [
     await stage.eventually(async () => ok((await eventsAbout(stage, mesh)).some(({ type }) => type === "Normal")));
     for (const times of [1, 2]) {
       await stage.deleteSecret(mesh, secret);
-      await untilReady(stage, mesh, { reason: "ClustersUnknown", message: "cluster-b: SecretMissing" });
+      await untilUnknown(stage, mesh, { cluster: "cluster-b", reason: "SecretMissing", person: true });
       await untilTold(times);
       await stage.putSecret(mesh, secret, "b");
       await stage.synced();

@@ -48,12 +48,16 @@ function wantedIn(facts: Facts, home: Letter, target: Letter): ExpectedPeer[] {
 
 /** The nodes of an entry that are to be peered, by name: those with Kilo that live in its networks. */
 export function nodesOf({ nodes }: Pick<Facts, "nodes">, entry: EntryFacts): NodeFacts[] {
-  const { networks } = entry;
-  const pods = "allowedNetworks" in networks ? networks.allowedNetworks : networks.podCIDRs;
   return nodes
-    .filter(({ cluster, bare }) => cluster === entry.cluster && !bare)
-    .filter(({ podCIDR }) => pods.some((network) => covers(network, podCIDR)))
+    .filter((node) => node.cluster === entry.cluster && !skipReasonOf(entry, node))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Why a node of an entry is not to be peered; nothing for one that is. */
+export function skipReasonOf({ networks }: EntryFacts, { podCIDR, bare }: NodeFacts): string | undefined {
+  const pods = "allowedNetworks" in networks ? networks.allowedNetworks : networks.podCIDRs;
+  if (!pods.some((network) => covers(network, podCIDR))) return "NodePodCIDROutOfRange";
+  return bare ? "NodeNoWireguardIP" : undefined;
 }
 
 interface Wish {
@@ -103,6 +107,8 @@ function united(first: ExpectedPeer, other: ExpectedPeer): ExpectedPeer {
 export function suffixedName(name: string, key: string): string {
   return `${name}-${createHash("sha256").update(key).digest("hex").slice(0, 8)}`;
 }
+
+export const overlap = (one: string, other: string): boolean => covers(one, other) || covers(other, one);
 
 /** Whether an IPv4 network covers an address or another network. */
 function covers(network: string, other: string): boolean {

@@ -17,6 +17,8 @@ export interface NodeFacts {
   /** `host:port` under which Kilo knows it. */
   readonly kiloEndpoint: string;
   readonly internalIp: string;
+  /** Where its provider says that it can be reached; then no annotation says it. */
+  readonly externalIp?: string;
   /** Kilo has left it: the node is there and is peered no more. */
   readonly bare?: true;
   /** It gives no sign any more. */
@@ -60,9 +62,11 @@ export interface Facts {
   readonly names: Readonly<Record<string, string>>;
   /** Peers that other people have written, by name. */
   readonly foreign: Readonly<Partial<Record<Letter, readonly string[]>>>;
+  /** The public keys with which nodes of a cluster say that they have shaken hands. */
+  readonly met: Readonly<Partial<Record<Letter, readonly string[]>>>;
 }
 
-export const noFacts: Facts = { meshes: [], nodes: [], carriers: {}, names: {}, foreign: {} };
+export const noFacts: Facts = { meshes: [], nodes: [], carriers: {}, names: {}, foreign: {}, met: {} };
 
 export const numberOf = (letter: Letter): number => letters.indexOf(letter) + 1;
 export const clusterNameOf = (letter: Letter): string => `cluster-${letter}`;
@@ -100,14 +104,19 @@ export function aNode(cluster: Letter, index: number, overrides: Partial<NodeFac
 }
 
 export function nodeObject(node: NodeFacts): NodeObject {
-  const { name, podCIDR, internalIp } = node;
+  const { name, podCIDR } = node;
   return {
     apiVersion: "v1",
     kind: "Node",
     metadata: { name, labels: { "kubernetes.io/hostname": name }, annotations: annotationsOf(node) },
     spec: { podCIDR, podCIDRs: [podCIDR] },
-    status: { addresses: [{ type: "InternalIP", address: internalIp }] },
+    status: { addresses: addressesOf(node) },
   };
+}
+
+export function addressesOf({ internalIp, externalIp }: NodeFacts): { type: string; address: string }[] {
+  const external = externalIp === undefined ? [] : [{ type: "ExternalIP", address: externalIp }];
+  return [{ type: "InternalIP", address: internalIp }, ...external];
 }
 
 /** What Kilo and its user write on the node. */
@@ -118,7 +127,7 @@ export function annotationsOf(node: NodeFacts): Record<string, string> {
     "kilo.squat.ai/endpoint": node.kiloEndpoint,
     "kilo.squat.ai/granularity": "full",
     "kilo.squat.ai/internal-ip": `${node.internalIp}/24`,
-    ...(node.endpoint && { "kilo.squat.ai/force-endpoint": node.endpoint }),
+    ...(node.endpoint && node.externalIp === undefined && { "kilo.squat.ai/force-endpoint": node.endpoint }),
   };
 }
 
@@ -128,6 +137,12 @@ export function anEntry(cluster: Letter, overrides: Partial<EntryFacts> & { read
   const name = clusterNameOf(cluster);
   const reach = cluster === home ? {} : { secret: `${name}-kubeconfig` };
   return { name, cluster, networks: networksOf(cluster), ...reach, ...facts };
+}
+
+/** The same networks in the flat form. */
+export function aFlatEntry(cluster: Letter): EntryFacts {
+  const { podCIDRs, wireguardCIDR, serviceCIDR } = networksOf(cluster);
+  return anEntry(cluster, { networks: { allowedNetworks: [...podCIDRs, wireguardCIDR, serviceCIDR] } });
 }
 
 export const homeNamespace = "kilo-system";

@@ -17,11 +17,12 @@ const everyMs = 30_000;
 export class Heartbeats {
   readonly #options: HeartbeatOptions;
   readonly #stopped = new AbortController();
-  readonly #running: Promise<void>;
+  readonly #running: Promise<unknown>;
 
   constructor(options: HeartbeatOptions) {
     this.#options = options;
-    this.#running = this.#run();
+    // A cluster that does not answer must not silence the others.
+    this.#running = Promise.all(letters.map((letter) => this.#run(letter)));
   }
 
   async stop(): Promise<void> {
@@ -40,11 +41,12 @@ export class Heartbeats {
     return versions;
   }
 
-  async #run(): Promise<void> {
+  async #run(letter: Letter): Promise<void> {
     const { clock, living } = this.#options;
+    const own = () => living().filter(({ cluster }) => cluster === letter);
     while (!this.#stopped.signal.aborted) {
       await clock.sleep(everyMs, this.#stopped.signal).catch(() => undefined);
-      if (!this.#stopped.signal.aborted) await Promise.all(living().map((node) => this.#beat(node)));
+      if (!this.#stopped.signal.aborted) await Promise.all(own().map((node) => this.#beat(node)));
     }
   }
 

@@ -1,23 +1,26 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { nodes } from "../../src/api/kilo-node.ts";
 import { expectPeerWrites } from "./costs.ts";
-import { aKey, aMesh, anEntry, letters } from "./facts.ts";
+import { aKey, aMesh, anEntry, letters, type MeshFacts } from "./facts.ts";
+import { untilSaid } from "./said.ts";
 import type { Stage } from "./stage.ts";
-import { story } from "./story.ts";
+import { story, withoutNodeRights } from "./story.ts";
 
 const node = "cluster-a-2";
 const peer = `my-mesh--cluster-a--${node}`;
 const [before, now] = ["198.18.1.2:51820", "198.18.9.9:51999"];
 
 /** A mesh with a keepalive, in which Kilo follows what it sees; one node of `b` has met the node. */
-async function beginMet(stage: Stage): Promise<void> {
+async function beginMet(stage: Stage): Promise<MeshFacts> {
   await stage.furnish();
   const entries = letters.map((letter) => anEntry(letter, { persistentKeepalive: 25 }));
-  await stage.applyMesh(aMesh(letters, { entries }));
+  const mesh = aMesh(letters, { entries });
+  await stage.applyMesh(mesh);
   await meets(stage, before);
   await stage.synced();
   await stage.settled();
   await stage.mark();
+  return mesh;
 }
 
 /** What Kilo writes on a node of `b` when it has shaken hands. */
@@ -26,6 +29,7 @@ async function meets(stage: Stage, place: string): Promise<void> {
   const discovered = JSON.stringify({ [aKey(`a ${node}`)]: { IP, Port: Number(port), Zone: "" } });
   const annotations = { "kilo.squat.ai/discovered-endpoints": discovered };
   await stage.admin("b").patch(nodes, { name: "cluster-b-1" }, { body: { metadata: { annotations } } });
+  stage.assume({ met: { b: [aKey(`a ${node}`)] } });
 }
 
 /** Resolves when the Peer in `b` is in this step of its move. */
@@ -46,17 +50,25 @@ async function untilNoMark(stage: Stage): Promise<void> {
 }
 
 export const moveStories = [
-  story("a node's declared endpoint changes and the target still reports the old one: it is moved", async (stage) => {
-    await beginMet(stage);
-    await stage.changeNode(node, { endpoint: now });
-    await untilStep(stage, "waiting");
-    await untilStep(stage, "dropped");
-    await meets(stage, now);
-    await untilNoMark(stage);
-    await stage.synced();
-    // Three in the cluster that had met the node, one in the other.
-    await expectPeerWrites(stage, 4);
-  }),
+  story(
+    "a node's declared endpoint changes and the target still reports the old one: it is moved",
+    async (stage) => {
+      const mesh = await beginMet(stage);
+      await stage.changeNode(node, { endpoint: now });
+      await untilStep(stage, "waiting");
+      await untilSaid(stage, mesh, {
+        Ready: { status: "True", reason: "Synced" },
+        Degraded: { status: "True", reason: "EndpointDiffers", message: `EndpointDiffers: cluster-a, ${node}` },
+      });
+      await untilStep(stage, "dropped");
+      await meets(stage, now);
+      await untilNoMark(stage);
+      await stage.synced();
+      // Three in the cluster that had met the node, one in the other.
+      await expectPeerWrites(stage, 4);
+    },
+    withoutNodeRights,
+  ),
 
   story(
     "a node's declared endpoint changes and the operator starts again in the middle: it is moved",
@@ -74,15 +86,20 @@ export const moveStories = [
       await stage.synced();
       await expectPeerWrites(stage, 4);
     },
+    withoutNodeRights,
   ),
 
-  story("a node's declared endpoint changes and the target follows by itself: its keepalive stays", async (stage) => {
-    await beginMet(stage);
-    await stage.changeNode(node, { endpoint: now });
-    await untilStep(stage, "waiting");
-    await meets(stage, now);
-    await untilNoMark(stage);
-    await stage.synced();
-    await expectPeerWrites(stage, 3);
-  }),
+  story(
+    "a node's declared endpoint changes and the target follows by itself: its keepalive stays",
+    async (stage) => {
+      await beginMet(stage);
+      await stage.changeNode(node, { endpoint: now });
+      await untilStep(stage, "waiting");
+      await meets(stage, now);
+      await untilNoMark(stage);
+      await stage.synced();
+      await expectPeerWrites(stage, 3);
+    },
+    withoutNodeRights,
+  ),
 ];

@@ -1,8 +1,9 @@
 import { equal, ok } from "node:assert/strict";
 import { expectNoDeletion, expectPeerWrites } from "./costs.ts";
 import { suffixedName } from "./expected-peers.ts";
-import { aKey, type Letter, nodeNameOf } from "./facts.ts";
-import { story } from "./story.ts";
+import { aFlatEntry, aKey, aMesh, type Letter, letters, nodeNameOf } from "./facts.ts";
+import { untilSkipped } from "./said.ts";
+import { story, unhurried } from "./story.ts";
 
 const peerOf = (letter: Letter, index: number): string => `my-mesh--cluster-${letter}--${nodeNameOf(letter, index)}`;
 
@@ -15,15 +16,19 @@ const joinsAndLeaves = [
     ok(peerWrites.every((text) => text.includes(" create ")));
   }),
 
-  story("a node leaves: its Peers stay for the grace and go", async (stage) => {
-    await stage.begin();
-    const before = stage.facts;
-    await stage.deleteNode("cluster-a-2");
-    await stage.heard();
-    await stage.holds({ facts: before });
-    await stage.synced();
-    await expectPeerWrites(stage, 2);
-  }),
+  story(
+    "a node leaves: its Peers stay for the grace and go",
+    async (stage) => {
+      await stage.begin();
+      const before = stage.facts;
+      await stage.deleteNode("cluster-a-2");
+      await stage.heard();
+      await stage.holds({ facts: before });
+      await stage.synced();
+      await expectPeerWrites(stage, 2);
+    },
+    unhurried,
+  ),
 
   story("the node that carries the service network leaves: another takes it over first", async (stage) => {
     await stage.begin();
@@ -63,8 +68,9 @@ const joinsAndLeaves = [
   }),
 
   story("a node loses Kilo's annotations and gets them back: its Peers stay", async (stage) => {
-    await stage.begin();
+    const mesh = await stage.begin();
     await stage.stripNode("cluster-a-1");
+    await untilSkipped(stage, mesh, { cluster: "cluster-a", node: "cluster-a-1", reason: "NodeNoWireguardIP" });
     await stage.addNode("a", 3);
     await stage.eventually(() => stage.holds());
     await stage.heard();
@@ -75,8 +81,9 @@ const joinsAndLeaves = [
   }),
 
   story("a node loses Kilo's annotations for good: its Peers go after three minutes", async (stage) => {
-    await stage.begin();
+    const mesh = await stage.begin();
     await stage.stripNode("cluster-a-2");
+    await untilSkipped(stage, mesh, { cluster: "cluster-a", node: "cluster-a-2", reason: "NodeNoWireguardIP" });
     await stage.pass(120);
     await stage.holds();
     const nodes = stage.facts.nodes.map((node) =>
@@ -119,12 +126,53 @@ const changes = [
     await expectPeerWrites(stage, 2);
   }),
 
+  story("a node gets another external address: its endpoint follows", async (stage) => {
+    await stage.begin();
+    const at = (externalIp: string) => ({ externalIp, endpoint: `${externalIp}:51820` });
+    const { name } = await stage.addNode("a", 3, at("198.18.7.3"));
+    await stage.synced();
+    await stage.settled();
+    await stage.mark();
+    await stage.changeNode(name, at("198.18.8.3"));
+    await stage.synced();
+    await expectPeerWrites(stage, 2);
+    await expectNoDeletion(stage);
+  }),
+
+  story("a node gets another internal address: in the flat form its route follows", async (stage) => {
+    await stage.furnish();
+    await stage.applyMesh(aMesh(letters, { entries: letters.map(aFlatEntry) }));
+    await stage.synced();
+    await stage.settled();
+    await stage.mark();
+    await stage.changeNode("cluster-a-2", { internalIp: "172.20.1.77" });
+    await stage.synced();
+    await expectPeerWrites(stage, 2);
+    await expectNoDeletion(stage);
+  }),
+
+  story("a node gets another internal address: where no network declares it, nothing is written", async (stage) => {
+    await stage.begin();
+    await stage.changeNode("cluster-a-2", { internalIp: "172.20.1.77" });
+    await stage.heard();
+    await stage.synced();
+    await expectPeerWrites(stage, 0);
+  }),
+
   story("a node registers again with another pod network", async (stage) => {
     await stage.begin();
     await stage.deleteNode("cluster-a-2");
     await stage.addNode("a", 2, { podCIDR: "10.1.77.0/24" });
     await stage.synced();
     await expectPeerWrites(stage, 2);
+    await expectNoDeletion(stage);
+  }),
+
+  story("two nodes exchange their WireGuard addresses: each keeps its Peer", async (stage) => {
+    await stage.begin();
+    await stage.changeNode("cluster-a-1", { wireguardIp: "10.200.1.2" });
+    await stage.changeNode("cluster-a-2", { wireguardIp: "10.200.1.1" });
+    await stage.synced();
     await expectNoDeletion(stage);
   }),
 

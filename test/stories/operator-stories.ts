@@ -1,17 +1,8 @@
 import { deepEqual } from "node:assert/strict";
-import { expectPeerWrites } from "./costs.ts";
+import { expectPeerWrites, untilConnected } from "./costs.ts";
 import { aMesh } from "./facts.ts";
-import type { Stage } from "./stage.ts";
-import { story } from "./story.ts";
-
-async function untilConnected(stage: Stage): Promise<void> {
-  await stage.eventually(async () => {
-    const { requests } = await stage.costs();
-    const lists = requests.filter((text) => text.endsWith(" list nodes"));
-    if (new Set(lists).size < 3) throw new Error("not connected to every cluster");
-  });
-  await stage.heard();
-}
+import { untilSaid, untilUnknown } from "./said.ts";
+import { story, unhurried } from "./story.ts";
 
 export const operatorStories = [
   story("the operator starts again: no Peer, no status and no definition is written", async (stage) => {
@@ -39,29 +30,42 @@ export const operatorStories = [
   }),
 
   story("the operator starts beside a cluster that does not answer: the others are served", async (stage) => {
-    await stage.begin();
+    const mesh = await stage.begin();
     await stage.stopOperator();
     await stage.takeAway("c");
     await stage.startOperator();
     await stage.addNode("a", 3);
     await stage.eventually(() => stage.holds({ clusters: ["a", "b"] }));
+    await untilUnknown(stage, mesh, { cluster: "cluster-c", reason: "Unreachable", person: false });
     await stage.bringBack("c");
     await stage.synced();
     await expectPeerWrites(stage, 2);
   }),
 
-  story("a node leaves while no operator runs: two lists a minute apart prove it", async (stage) => {
-    await stage.begin();
-    const before = stage.facts;
-    await stage.stopOperator();
-    await stage.mark();
-    await stage.deleteNode("cluster-a-2");
-    await stage.startOperator();
-    await untilConnected(stage);
-    await stage.holds({ facts: before });
-    await stage.synced();
-    await expectPeerWrites(stage, 2);
-  }),
+  story(
+    "a node leaves while no operator runs: two lists a minute apart prove it",
+    async (stage) => {
+      const mesh = await stage.begin();
+      const before = stage.facts;
+      await stage.stopOperator();
+      await stage.mark();
+      await stage.deleteNode("cluster-a-2");
+      await stage.startOperator();
+      await untilConnected(stage);
+      const message = "cluster-b: my-mesh--cluster-a--cluster-a-2; cluster-c: my-mesh--cluster-a--cluster-a-2";
+      const held = { reason: "WithdrawalHeld", message };
+      await untilSaid(stage, mesh, {
+        Accepted: { status: "True", reason: "Valid" },
+        Ready: { status: "False", ...held },
+        Degraded: { status: "False", reason: "AsDeclared" },
+        WithdrawalHeld: { status: "True", ...held },
+      });
+      await stage.holds({ facts: before });
+      await stage.synced();
+      await expectPeerWrites(stage, 2);
+    },
+    unhurried,
+  ),
 
   story("two operators write into one cluster: neither touches the other's Peers", async (stage) => {
     await stage.furnish();

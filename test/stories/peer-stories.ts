@@ -1,7 +1,8 @@
 import { equal } from "node:assert/strict";
 import { peers } from "../../src/api/kilo-peer.ts";
-import { expectPeerWrites, untilReady } from "./costs.ts";
+import { expectPeerWrites } from "./costs.ts";
 import { aKey } from "./facts.ts";
+import { untilSaid } from "./said.ts";
 import { story } from "./story.ts";
 
 const ours = "my-mesh--cluster-a--cluster-a-2";
@@ -28,7 +29,8 @@ export const peerStories = [
     const spec = { publicKey: aKey("a cluster-a-3"), allowedIPs: ["10.250.0.1/32"] };
     const theirs = await stage.admin("b").create(peers, { metadata: { name: "theirs" }, spec });
     await stage.addNode("a", 3);
-    await untilReady(stage, mesh, { reason: "KeyTaken", message: "cluster-b: my-mesh--cluster-a--cluster-a-3" });
+    const taken = { reason: "KeyTaken", message: "cluster-b: my-mesh--cluster-a--cluster-a-3" };
+    await untilSaid(stage, mesh, { Ready: { status: "False", ...taken }, Degraded: { status: "True", ...taken } });
     await stage.holds({ clusters: ["a", "c"] });
     equal((await stage.peer("b", "theirs"))?.metadata.resourceVersion, theirs.metadata.resourceVersion);
     await stage.admin("b").delete(peers, { name: "theirs" });

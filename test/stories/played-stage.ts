@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { type ClusterMeshObject, clusterMeshes } from "../../src/api/cluster-mesh.ts";
 import { clusterMeshCrd, customResourceDefinitions, isEstablished } from "../../src/api/crd.ts";
 import { nodes } from "../../src/api/kilo-node.ts";
@@ -18,6 +19,7 @@ import { type RunningOperator, startOperator } from "../support/run-operator.ts"
 import { assertHolds, peersIn } from "./compare-peers.ts";
 import { assertTrueStatus } from "./compare-status.ts";
 import {
+  addressesOf,
   aMesh,
   aNode,
   annotationsOf,
@@ -37,6 +39,7 @@ import { Heartbeats } from "./heartbeats.ts";
 import { RequestCounter } from "./request-counter.ts";
 import { type Arena, type Credential, operatorAgent, type PeerVerb, type Ring } from "./ring.ts";
 import type { Costs, ReadyCondition, Stage } from "./stage.ts";
+import { Stopwatch } from "./stopwatch.ts";
 
 const refOf = ({ namespace, name }: MeshFacts) => ({ namespace, name });
 /** Longer than the operator keeps a status back. */
@@ -47,6 +50,7 @@ export class PlayedStage implements Stage {
   readonly #arena: Arena;
   readonly #factor: number;
   readonly #patienceMs: number | undefined;
+  readonly #stopwatch: Stopwatch;
   readonly #hearing = new Hearing();
   /** By the cluster they are in, or by their identity. */
   readonly #operators = new Map<string, RunningOperator>();
@@ -63,10 +67,12 @@ export class PlayedStage implements Stage {
     return stage;
   }
 
-  constructor(arena: Arena, { clockFactor, patienceMs }: Pick<Ring, "clockFactor" | "patienceMs">) {
+  constructor(arena: Arena, ring: Pick<Ring, "clockFactor" | "patienceMs" | "boundsTimes">) {
+    const { clockFactor, patienceMs, boundsTimes } = ring;
     this.#arena = arena;
     this.#factor = clockFactor;
     this.#patienceMs = patienceMs;
+    this.#stopwatch = new Stopwatch(boundsTimes);
     this.#counter = new RequestCounter(arena.clusters);
     this.#heartbeats = new Heartbeats({
       clock: fastClock(clockFactor),
@@ -128,8 +134,11 @@ export class PlayedStage implements Stage {
   }
 
   async changeNode(name: string, change: Partial<NodeFacts>): Promise<void> {
-    const node = { ...this.#node(name), ...change };
+    const before = this.#node(name);
+    const node = { ...before, ...change };
     await this.#annotate(node, { "kilo.squat.ai/force-endpoint": null, ...annotationsOf(node) });
+    const addresses = addressesOf(node);
+    if (!isDeepStrictEqual(addresses, addressesOf(before))) await this.#address(node, addresses);
     this.#facts = { ...this.#facts, nodes: this.#facts.nodes.map((one) => (one.name === name ? node : one)) };
   }
 
@@ -223,8 +232,8 @@ export class PlayedStage implements Stage {
     await this.#established(cluster, peerCrd().metadata.name);
   }
 
-  async startOperator(home: Letter = "a"): Promise<void> {
-    await this.#start(home, home, {});
+  async startOperator(home: Letter = "a", clockFactor = this.#factor): Promise<void> {
+    await this.#start(home, home, { clockFactor });
     await this.#established(home, clusterMeshCrd().metadata.name);
   }
 
@@ -233,7 +242,7 @@ export class PlayedStage implements Stage {
   }
 
   startReplica(identity: string): Promise<void> {
-    return this.#start(identity, "a", { leaderElection: { namespace: homeNamespace, identity } });
+    return this.#start(identity, "a", { config: { leaderElection: { namespace: homeNamespace, identity } } });
   }
 
   stopReplica(identity: string): Promise<void> {
@@ -298,6 +307,14 @@ export class PlayedStage implements Stage {
     await this.pass(quietSeconds);
   }
 
+  timed(what: string, mostSeconds: number, action: () => Promise<void>): Promise<void> {
+    return this.#stopwatch.timed(what, mostSeconds, action);
+  }
+
+  get times(): readonly string[] {
+    return this.#stopwatch.times;
+  }
+
   mark(): Promise<void> {
     return this.#counter.mark();
   }
@@ -306,10 +323,15 @@ export class PlayedStage implements Stage {
     return this.#counter.costs();
   }
 
-  async #start(name: string, home: Letter, config: Partial<OperatorConfig>): Promise<void> {
+  /** What API servers have refused to the operators, each once, as `cluster verb resource`. */
+  refusals(): Promise<string[]> {
+    return this.#counter.refusals();
+  }
+
+  async #start(name: string, home: Letter, { config = {}, clockFactor = this.#factor }: StartOptions): Promise<void> {
     const kubeconfig = await this.#arena.clusters[home].operatorKubeconfig();
     const log = this.#tail.log.with({ operator: name });
-    const run = { kubeconfig, log, hearing: this.#hearing, clock: fastClock(this.#factor), config };
+    const run = { kubeconfig, log, hearing: this.#hearing, clock: fastClock(clockFactor), config };
     this.#operators.set(name, startOperator({ ...run, userAgent: `${operatorAgent}-${name}` }));
   }
 
@@ -337,6 +359,11 @@ export class PlayedStage implements Stage {
     await this.admin(cluster).patch(nodes, { name }, { body: { metadata: { annotations } } });
   }
 
+  /** What a kubelet or a cloud provider does. */
+  async #address({ cluster, name }: NodeFacts, addresses: ReturnType<typeof addressesOf>): Promise<void> {
+    await this.admin(cluster).patch(nodes, { name }, { body: { status: { addresses } }, subresource: "status" });
+  }
+
   /** Puts the Secret of an entry there unless it is there already. */
   async #connect(mesh: MeshFacts, { secret, cluster }: EntryFacts): Promise<void> {
     if (!secret) return;
@@ -355,6 +382,11 @@ export class PlayedStage implements Stage {
       if (!isEstablished(crd)) throw new Error(`${name} is not served`);
     });
   }
+}
+
+interface StartOptions {
+  readonly config?: Partial<OperatorConfig>;
+  readonly clockFactor?: number;
 }
 
 /** Throws the error again unless it is of this kind. */

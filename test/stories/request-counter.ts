@@ -30,6 +30,16 @@ export class RequestCounter {
     };
   }
 
+  /** What was refused to operators at any time, marks or not, each once, as `cluster verb resource`. */
+  async refusals(): Promise<string[]> {
+    const lists = letters.map(async (letter) =>
+      (await this.#clusters[letter].requests())
+        .filter(({ code, isStarting }) => code === 403 && !isStarting)
+        .map((request) => textOf({ letter, request: { ...request, name: "", code: 0 } })),
+    );
+    return [...new Set((await Promise.all(lists)).flat())];
+  }
+
   async #since(letter: Letter): Promise<Counted[]> {
     const requests = await this.#clusters[letter].requests();
     return requests.slice(this.#marks.get(letter) ?? 0).map((request) => ({ letter, request }));

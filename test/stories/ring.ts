@@ -8,6 +8,10 @@ export interface Ring {
   readonly clockFactor: number;
   /** How long a story waits for what has to come. Half a minute when not said. */
   readonly patienceMs?: number;
+  /** Whether the times that stories measure are bounded: only those of real servers say anything. */
+  readonly boundsTimes: boolean;
+  /** Its operators lack rights that they need: what they are refused fails no story by itself. */
+  readonly lacksRights?: boolean;
   /** How many stories may be played at once. */
   readonly parallel: number;
   /** Three clusters with Kilo's type and both namespaces, and nothing else in them that a story could meet. */
@@ -55,6 +59,8 @@ export interface StoryRequest {
   readonly subresource: string;
   readonly name: string;
   readonly code: number;
+  /** The server had just been started and did not know yet who may do what. */
+  readonly isStarting?: boolean;
 }
 
 /** The operators of stories say this in their User-Agent, and nobody else does. */

@@ -11,6 +11,7 @@ import { type Arena, operatorAgent, type Ring, type RingCluster, type StoryReque
 export const sandboxRing: Ring = {
   name: "sandbox",
   clockFactor: 60,
+  boundsTimes: false,
   parallel: 6,
   open: openArena,
   stop: async () => undefined,

@@ -1,5 +1,6 @@
-import { expectNoDeletion, expectPeerWrites, untilReady } from "./costs.ts";
+import { expectNoDeletion, expectPeerWrites } from "./costs.ts";
 import { aMesh, anEntry, meshSpec } from "./facts.ts";
+import { untilSaid, untilUnknown } from "./said.ts";
 import { story } from "./story.ts";
 
 const secret = "cluster-b-kubeconfig";
@@ -8,7 +9,7 @@ export const secretStories = [
   story("a Secret is deleted and put back: nothing is written for it", async (stage) => {
     const mesh = await stage.begin();
     await stage.deleteSecret(mesh, secret);
-    await untilReady(stage, mesh, { reason: "ClustersUnknown", message: "cluster-b: SecretMissing" });
+    await untilUnknown(stage, mesh, { cluster: "cluster-b", reason: "SecretMissing", person: true });
     await stage.heard();
     await stage.holds();
     await stage.putSecret(mesh, secret, "b");
@@ -23,7 +24,7 @@ export const secretStories = [
     await stage.synced();
     await stage.mark();
     await stage.writeSpec(mesh, meshSpec(mesh));
-    await untilReady(stage, mesh, { reason: "ClustersUnknown", message: "cluster-b: SecretMissing" });
+    await untilUnknown(stage, mesh, { cluster: "cluster-b", reason: "SecretMissing", person: true });
     await stage.holds();
     await stage.applyMesh(mesh);
     await stage.synced();
@@ -33,7 +34,7 @@ export const secretStories = [
   story("a Secret breaks and is corrected: nothing is written for it", async (stage) => {
     const mesh = await stage.begin();
     await stage.writeSecret(mesh, secret, "clusters: [");
-    await untilReady(stage, mesh, { reason: "ClustersUnknown", message: "cluster-b: KubeconfigInvalid" });
+    await untilUnknown(stage, mesh, { cluster: "cluster-b", reason: "KubeconfigInvalid", person: true });
     await stage.addNode("a", 3);
     await stage.eventually(() => stage.holds({ clusters: ["a", "c"] }));
     await stage.putSecret(mesh, secret, "b");
@@ -69,24 +70,39 @@ export const secretStories = [
     await old.revoke();
     await stage.takeAway("b");
     await stage.bringBack("b");
-    await untilReady(stage, mesh, { reason: "ClustersUnknown", message: "cluster-b: Unauthorized" });
+    await untilUnknown(stage, mesh, { cluster: "cluster-b", reason: "Unauthorized", person: true });
     await stage.holds();
     await stage.putSecret(mesh, secret, "b");
     await stage.synced();
     await expectPeerWrites(stage, 0);
   }),
 
-  story("a Secret leads to another cluster: the old one is emptied, the new one takes its place", async (stage) => {
-    const mesh = await stage.begin(["a", "b"]);
-    for (const index of [1, 2]) {
-      await stage.deleteNode(`cluster-c-${index}`);
-      await stage.addNode("c", index, { podCIDR: `10.2.${10 + index}.0/24`, wireguardIp: `10.200.2.${10 + index}` });
-    }
-    await stage.putSecret(mesh, secret, "c");
-    const entries = [anEntry("a"), { ...anEntry("b"), cluster: "c" as const }];
-    stage.assume({ meshes: [{ ...mesh, entries }] });
-    await stage.synced();
-    // Four of the old cluster go, four of the new one come, and one of those takes over the cluster-wide networks.
-    await expectPeerWrites(stage, 9);
-  }),
+  story(
+    "a Secret leads to another cluster: the old one is emptied, the new one takes its place",
+    async (stage) => {
+      const mesh = await stage.begin(["a", "b"]);
+      for (const index of [1, 2]) {
+        await stage.deleteNode(`cluster-c-${index}`);
+        await stage.addNode("c", index, { podCIDR: `10.2.${10 + index}.0/24`, wireguardIp: `10.200.2.${10 + index}` });
+      }
+      const allow = await stage.refusePeers("b", "delete");
+      await stage.putSecret(mesh, secret, "c");
+      const entries = [anEntry("a"), { ...anEntry("b"), cluster: "c" as const }];
+      stage.assume({ meshes: [{ ...mesh, entries }] });
+      await untilSaid(stage, mesh, {
+        Accepted: { status: "True", reason: "Valid" },
+        Degraded: { status: "True", reason: "ClusterReplaced", message: "ClusterReplaced: cluster-b, cluster-b" },
+        WithdrawalHeld: {
+          status: "True",
+          reason: "WithdrawalHeld",
+          message: "cluster-a: my-mesh--cluster-b--cluster-b-1",
+        },
+      });
+      await allow();
+      await stage.synced();
+      // Four of the old cluster go, four of the new one come, and one of those takes over the cluster-wide networks.
+      await expectPeerWrites(stage, 9);
+    },
+    { refused: ["b delete peers"] },
+  ),
 ];

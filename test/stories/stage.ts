@@ -47,7 +47,8 @@ export interface Stage {
   deletePeerType(cluster: Letter): Promise<void>;
   createPeerType(cluster: Letter): Promise<void>;
 
-  startOperator(home?: Letter): Promise<void>;
+  /** Its clock is the ring's unless another factor is said. */
+  startOperator(home?: Letter, clockFactor?: number): Promise<void>;
   stopOperator(home?: Letter): Promise<void>;
   /** One of several operators in `a` that take the Lease first, in the mesh's usual namespace. */
   startReplica(identity: string): Promise<void>;
@@ -69,6 +70,8 @@ export interface Stage {
   /** Resolves when the operators have heard what happened before, and have had the time to act on it. */
   heard(): Promise<void>;
 
+  /** Measures an action in real seconds, for the story's line. Real servers have to do it in so many. */
+  timed(what: string, mostSeconds: number, action: () => Promise<void>): Promise<void>;
   /** Costs are counted from here. */
   mark(): Promise<void>;
   costs(): Promise<Costs>;

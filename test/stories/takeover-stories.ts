@@ -9,7 +9,7 @@ import { namespaces } from "../../src/kube/resource.ts";
 import { expectNoDeletion, expectPeerWrites } from "./costs.ts";
 import { aKey, type Letter, type MeshFacts, type NodeFacts } from "./facts.ts";
 import type { Stage } from "./stage.ts";
-import { story } from "./story.ts";
+import { story, withoutNodeRights } from "./story.ts";
 
 /** What the Go operator left on real API servers: two nodes and two Peers in each of two clusters. */
 type Scene = "small" | "variant";
@@ -152,21 +152,25 @@ export const takeoverStories = [
     deepEqual(Object.values(await generations(stage)), [1, 1, 1, 1]);
   }),
 
-  story("the Go operator's odd Peers are taken over: only the one without an endpoint changes", async (stage) => {
-    await takeOver(stage, "variant");
-    await stage.eventually(() => stage.holds());
-    await stage.settled();
-    await stage.holds();
-    await expectNoDeletion(stage);
-    const changed = Object.entries(await generations(stage)).filter(([, generation]) => generation !== 1);
-    deepEqual(changed, [["takeover--c2--c2-n0", 2]]);
-    const endpoint = "198.18.1.9:51999";
-    const body = { metadata: { annotations: { "kilo.squat.ai/clustermesh-endpoint": endpoint } } };
-    await stage.admin("a").patch(nodes, { name: "c1-n1" }, { body });
-    const moved = stage.facts.nodes.map((node) => (node.name === "c1-n1" ? { ...node, endpoint } : node));
-    stage.assume({ nodes: moved });
-    await stage.synced();
-  }),
+  story(
+    "the Go operator's odd Peers are taken over: only the one without an endpoint changes",
+    async (stage) => {
+      await takeOver(stage, "variant");
+      await stage.eventually(() => stage.holds());
+      await stage.settled();
+      await stage.holds();
+      await expectNoDeletion(stage);
+      const changed = Object.entries(await generations(stage)).filter(([, generation]) => generation !== 1);
+      deepEqual(changed, [["takeover--c2--c2-n0", 2]]);
+      const endpoint = "198.18.1.9:51999";
+      const body = { metadata: { annotations: { "kilo.squat.ai/clustermesh-endpoint": endpoint } } };
+      await stage.admin("a").patch(nodes, { name: "c1-n1" }, { body });
+      const moved = stage.facts.nodes.map((node) => (node.name === "c1-n1" ? { ...node, endpoint } : node));
+      stage.assume({ nodes: moved });
+      await stage.synced();
+    },
+    withoutNodeRights,
+  ),
 
   story("an anchor Peer of the Go operator is left: it is folded into its node's", async (stage) => {
     await stage.begin();

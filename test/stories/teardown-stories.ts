@@ -1,8 +1,9 @@
 import { ok } from "node:assert/strict";
 import { clusterMeshes } from "../../src/api/cluster-mesh.ts";
 import { isKubeError } from "../../src/kube/errors.ts";
-import { expectPeerWrites, untilReady } from "./costs.ts";
+import { expectPeerWrites, untilConnected } from "./costs.ts";
 import { aMesh, anEntry, letters, type MeshFacts, nodeNameOf } from "./facts.ts";
+import { untilUnknown } from "./said.ts";
 import type { Stage } from "./stage.ts";
 import { story } from "./story.ts";
 
@@ -16,6 +17,17 @@ async function untilGone(stage: Stage, { home, namespace, name }: MeshFacts): Pr
 function isGone(error: unknown): "gone" {
   if (!isKubeError(error, "not-found")) throw error;
   return "gone";
+}
+
+/** The finalizer is to be gone in less than this, whatever was deleted before. */
+const mostSeconds = 10;
+
+/** Deletes the mesh and measures, on a clock like everybody's, how long its finalizer keeps it. */
+async function deleteTimed(stage: Stage, mesh: MeshFacts): Promise<void> {
+  await stage.deleteMesh(mesh);
+  await stage.timed("finalizer gone", mostSeconds, () => untilGone(stage, mesh));
+  await stage.stopOperator();
+  await stage.startOperator();
 }
 
 const peersOf = (mesh: string, ...sources: readonly ("a" | "b" | "c")[]): string[] =>
@@ -58,9 +70,8 @@ export const teardownStories = [
     await stage.settled();
     for (const { secret } of mesh.entries) if (secret) await stage.deleteSecret(mesh, secret);
     await stage.stopOperator();
-    await stage.startOperator();
-    await stage.deleteMesh(mesh);
-    await untilGone(stage, mesh);
+    await stage.startOperator("a", 1);
+    await deleteTimed(stage, mesh);
     // A Peer keeps its name for as long as its key is wanted.
     const names = stage.facts.nodes.map(({ cluster, name, key }) => [key, `my-mesh--cluster-${cluster}--${name}`]);
     stage.assume({ names: Object.fromEntries(names), foreign: { c: peersOf("my-mesh", "a", "b") } });
@@ -69,11 +80,12 @@ export const teardownStories = [
 
   story("a mesh is deleted right after its Secrets: what is still connected is emptied", async (stage) => {
     const mesh = await stage.begin();
-    await stage.settled();
+    await stage.stopOperator();
     await stage.mark();
+    await stage.startOperator("a", 1);
+    await untilConnected(stage);
     for (const { secret } of mesh.entries) if (secret) await stage.deleteSecret(mesh, secret);
-    await stage.deleteMesh(mesh);
-    await untilGone(stage, mesh);
+    await deleteTimed(stage, mesh);
     await stage.synced();
     await expectPeerWrites(stage, 12);
   }),
@@ -138,7 +150,7 @@ async function deleteWhileAway(stage: Stage): Promise<void> {
   await stage.applyMesh(mesh);
   await stage.synced();
   await stage.takeAway("c");
-  await untilReady(stage, mesh, { reason: "ClustersUnknown" });
+  await untilUnknown(stage, mesh, { cluster: "cluster-c", reason: "Unreachable", person: false });
   await stage.mark();
   await stage.deleteMesh(mesh);
   await untilGone(stage, mesh);
