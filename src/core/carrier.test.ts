@@ -54,4 +54,12 @@ describe("the carrier of the cluster-wide networks", () => {
     const target = aView([aNode(2, 0)], { peers: known(taken) });
     expect(carriers(planOf(aWorld({ meshes: [mesh], views: [aView(named), target] }), 2))).toEqual(["c1-n2"]);
   });
+
+  it("is no node that has another's key: their Peer is where the first of them is, and that name has no answer", () => {
+    const named = aNode(1, 0, { forceEndpoint: "gw.example.org:7" });
+    const views = [
+      aView([aNode(1, 1), aNode(1, 2, { key: named.key }), named], { silent: new Set([nodeName("c1-n1")]) }),
+    ];
+    expect(carriers(planOf(aWorld({ meshes: [mesh], views: [...views, aView([aNode(2, 0)])] }), 2))).toEqual(["c1-n1"]);
+  });
 });

@@ -42,13 +42,17 @@ export function carrierOf(input: CarrierInput): MeshNode | undefined {
   const { admitted, helds, silent, kept } = input;
   const carried = admitted[helds.findIndex(carries)];
   if (carried && !silent.has(carried.name)) return carried;
-  const able = admitted.filter((node, index) => mayHavePeer(node, helds[index], input));
+  const first = new Map(admitted.toReversed().map((node) => [node.publicKey, node]));
+  const able = admitted.filter((node, index) => mayHavePeer(first.get(node.publicKey) ?? node, helds[index], input));
   const heard = able.find(({ name }) => !silent.has(name));
   if (carried) return heard ?? carried;
   return kept.some(carries) ? undefined : (heard ?? able[0] ?? admitted[0]);
 }
 
-/** Not while somebody else's Peer has its key, or the name of its endpoint has no answer, unless it has one already. */
+/**
+ * Not while somebody else's Peer has its key, or the name of its endpoint has no answer, unless it has one already. Of several
+ * nodes with one key the first is asked: there is one Peer for all of them, and it is where that one is.
+ */
 function mayHavePeer(
   { publicKey, endpoint }: MeshNode,
   held: HeldPeer | undefined,
