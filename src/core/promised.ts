@@ -1,62 +1,55 @@
 import type { Cidr } from "./cidr.ts";
-import { type Endpoint, endpointRoutes } from "./endpoint.ts";
 import type { ConnectionId } from "./ids.ts";
 import { declaredNetworks, type MeshEntry } from "./mesh.ts";
 import { oncePer } from "./once-per.ts";
 import { type Ranges, rangesOf } from "./ranges.ts";
+import { compareTexts } from "./texts.ts";
 
-/** The networks that entries declare for the clusters they lead to. */
+/** Who wants something in a target: a cluster, for a mesh. */
+export interface Asker {
+  readonly cluster: ConnectionId;
+  /** Of the mesh. */
+  readonly rank: string;
+}
+
+/**
+ * The networks that entries declare for clusters, against what a node says of itself beyond what its own entry declares (its
+ * addresses, its endpoint): it must not keep others out by naming theirs. Nor may a declaration: it counts only
+ * - against its own mesh and newer ones; and
+ * - against older ones in a network that the declared cluster has nodes in, and no other cluster Peers: what is there may
+ *   grow.
+ * What is on a Peer already is never asked: no declaration takes it away.
+ */
 export interface Promised {
-  readonly to: (cluster: ConnectionId) => Ranges;
-  readonly toOthers: (cluster: ConnectionId) => Ranges;
+  /** What is others' before it can be the asker's. */
+  readonly before: (asker: Asker) => Ranges;
 }
 
 export interface Promises {
   readonly entries: readonly MeshEntry[];
-  /** Where each of them leads. */
+  /** Where each of them leads. One that leads nowhere now is another cluster than any. */
   readonly connections: readonly (ConnectionId | undefined)[];
+  /** Of the mesh of each. */
+  readonly ranks: readonly string[];
+  /** Of all their networks, in order, those that they alone use. */
+  readonly settled: readonly boolean[];
 }
 
-export function promisedTo({ entries, connections }: Promises): Promised {
-  const of = (isAsked: (cluster: ConnectionId) => boolean): Ranges =>
-    rangesOf(
-      entries.flatMap((entry, index) => {
-        const cluster = connections[index];
-        return cluster && isAsked(cluster) ? declaredNetworks(entry) : [];
-      }),
-    );
-  return {
-    to: oncePer((cluster) => of((one) => one === cluster)),
-    toOthers: oncePer((cluster) => of((one) => one !== cluster)),
+export function promisedTo({ entries, connections, ranks, settled }: Promises): Promised {
+  const promises = entries
+    .flatMap((entry, index) => declaredNetworks(entry).map((network) => ({ network, index })))
+    .map(({ network, index }, place) => {
+      return { network, cluster: connections[index], rank: ranks[index] ?? "", isSettled: settled[place] };
+    });
+  const before = (asker: ConnectionId, rank: string): Ranges => {
+    const others = promises.filter(({ cluster }) => cluster !== asker);
+    const first = others.filter((other) => other.isSettled || compareTexts(other.rank, rank) <= 0);
+    return rangesOf(first.map(({ network }) => network));
   };
+  const ofCluster = oncePer((cluster: ConnectionId) => oncePer((rank: string) => before(cluster, rank)));
+  return { before: ({ cluster, rank }) => ofCluster(cluster)(rank) };
 }
 
-/**
- * What a node says of itself beyond what its entry declares (its own addresses, its endpoint) is nothing where another
- * cluster is declared to have it: else a node could keep others out by naming their addresses. What is on a Peer already
- * is not asked: else a declaration could take it away.
- */
-export function trespasses({ to, toOthers }: Promised, cluster: ConnectionId, route: Cidr): boolean {
-  return toOthers(cluster).touches(route) && !to(cluster).covers(route);
-}
-
-export function endpointTrespasses(promised: Promised, cluster: ConnectionId, endpoint: Endpoint): boolean {
-  return endpointRoutes(endpoint).some((route) => trespasses(promised, cluster, route));
-}
-
-/** What no endpoint of a cluster may lie in. */
-export type Tunnels = Pick<Ranges, "touches">;
-
-interface Routed {
-  readonly cluster: ConnectionId;
-  readonly routes: readonly Cidr[];
-}
-
-/** For each cluster its own routes, and the networks of the others. */
-export function tunnelsAround(promised: Promised, routed: readonly Routed[]): (cluster: ConnectionId) => Tunnels {
-  return oncePer((cluster) => {
-    const own = rangesOf(routed.flatMap(({ cluster: one, routes }) => (one === cluster ? routes : [])));
-    const others = promised.toOthers(cluster);
-    return { touches: (route) => own.touches(route) || others.touches(route) };
-  });
+export function trespasses(promised: Promised, asker: Asker, route: Cidr): boolean {
+  return promised.before(asker).touches(route);
 }

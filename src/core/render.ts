@@ -121,13 +121,14 @@ function withheldFrom(
 
 /** The node's routes but those that are another cluster's. */
 function ownOf(
-  { entry, connection, promised }: NodeSurroundings,
+  { entry, connected, connection, promised }: NodeSurroundings,
   node: MeshNode,
   held: HeldPeer | undefined,
 ): readonly Cidr[] {
   const strays = straysOf(entry, node);
   if (strays.length === 0 || !connection) return ownRoutes(node);
-  const foreign = strays.filter((route) => trespasses(promised, connection, route));
+  const asker = { cluster: connection, rank: rankOf(connected.mesh) };
+  const foreign = strays.filter((route) => trespasses(promised, asker, route));
   const there = routesOf(held);
   const lost = foreign.filter((route) => !there.covers(route));
   return without(ownRoutes(node), lost);

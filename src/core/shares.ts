@@ -1,4 +1,5 @@
 import { reportsIn } from "./discovered.ts";
+import { endpointRoutes } from "./endpoint.ts";
 import { foreignKeysAmong, type Holding, heldsOf, type Matched, type Roster } from "./holding.ts";
 import type { ConnectionId, MeshId, NodeName } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
@@ -7,12 +8,14 @@ import { conflictNotes, type Note } from "./notes.ts";
 import { onceFor } from "./once-per.ts";
 import { mergeByPublicKey } from "./peer.ts";
 import type { Placed } from "./place.ts";
-import type { Promised } from "./promised.ts";
+import { type Promised, trespasses } from "./promised.ts";
 import { agesAmong, type ReachInput, settleReach } from "./reach.ts";
 import type { Recall, ShareSteps } from "./recall.ts";
 import type { Candidate, Rendered, RenderInput } from "./render.ts";
 import type { Servers } from "./servers.ts";
+import { type NewPlace, placeText } from "./sight.ts";
 import type { Stake } from "./stake.ts";
+import { isRoutedToOthers, keptOf, type Use } from "./uses.ts";
 import type { ClusterView, World } from "./world.ts";
 
 /** What one source gives to a target, or what several want of one node. */
@@ -28,6 +31,7 @@ export interface Surroundings {
   readonly kept: readonly KeptPeer[];
   readonly servers: Servers;
   readonly promised: Promised;
+  readonly uses: readonly Use[];
 }
 
 /** What a source wants, before anybody else is asked. */
@@ -47,13 +51,12 @@ export function renderInput(
   { world, holding, kept, servers, promised }: Surroundings,
 ): RenderInput {
   const { mesh, source, connected, connection, entry, admitted, unclear, view } = judged;
-  const isOfSource = ({ held }: KeptPeer): boolean => held.source === source && held.owners.includes(mesh);
   const { resolved, digest } = world;
   return {
     ...{ mesh, source, connected, connection, entry, admitted, unclear, servers, promised, resolved, digest },
     silent: view?.silent ?? nobody,
     helds: heldsOf(holding, admitted),
-    kept: kept.filter(isOfSource).map(({ held }) => held),
+    kept: keptOf(judged, kept),
     foreignKeys: foreignKeysAmong(holding.roster, admitted),
   };
 }
@@ -122,17 +125,32 @@ function reachInput(
   shares: readonly Share[],
   around: ReachSurroundings,
 ): ReachInput {
-  const { world, view, promised, isSilent } = around;
+  const { world, view, isSilent } = around;
   const reports = reportsIn(view.observed);
   const clusters = clustersIn(candidates);
   const related = shares.filter((share) => !clusters.isDisjointFrom(clustersIn(share.candidates)));
-  return {
-    ...{ candidates, helds, promised, resolved: world.resolved },
+  const seen = {
+    ...{ candidates, helds, resolved: world.resolved },
     reported: reports.size === 0 ? [] : candidates.map(({ publicKey }) => reports.get(publicKey)),
+  };
+  const isOthers = (place: NewPlace): boolean => isOfOthers(place, around);
+  return {
+    ...seen,
+    barred: steps.newPlaces(seen).filter(isOthers).map(placeText),
     ages: agesAmong(helds, view),
     routed: related.length === 1 ? candidates : related.flatMap((share) => share.candidates),
     silent: steps.strangers({ candidates, helds }).filter(isSilent),
   };
+}
+
+/**
+ * True for an endpoint that would keep the routes of others out: no route may lead to where a tunnel ends. Those that are on
+ * Peers stay there, and those that others have a right to before it are not for it to take.
+ */
+function isOfOthers({ candidate, endpoint }: NewPlace, { promised, uses }: Surroundings): boolean {
+  return endpointRoutes(endpoint).some(
+    (route) => isRoutedToOthers(uses, candidate, route) || trespasses(promised, candidate, route),
+  );
 }
 
 const clustersIn = onceFor(

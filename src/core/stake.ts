@@ -4,7 +4,7 @@ import { type Endpoint, endpointRoutes } from "./endpoint.ts";
 import type { Matched } from "./holding.ts";
 import type { MeshEntry } from "./mesh.ts";
 import { onceFor } from "./once-per.ts";
-import { type HeldPeer, type Peer, routesOf, samePeer } from "./peer.ts";
+import { type HeldPeer, isOwnPeer, type Peer, routesOf, samePeer } from "./peer.ts";
 import { aggregate, type Ranges, rangesOf, steadyRanges } from "./ranges.ts";
 import { type Each, remembered } from "./remembered.ts";
 import type { Candidate } from "./render.ts";
@@ -111,7 +111,7 @@ export function asPeer(candidate: Candidate, { routes, inPieces }: Pick<Peer, "r
 }
 
 function claimsOf(candidate: Candidate, held: HeldPeer | undefined): readonly Claim[] {
-  const there = routesOf(held);
+  const there = routesOf(isOwnPeer(candidate, held) ? held : undefined);
   const isIncumbent = candidate.routes.map((route) => there.covers(route));
   if (isIncumbent.every(Boolean)) return incumbentClaims(candidate);
   return candidate.routes.map((route, index) => claimFor(candidate, route, isIncumbent[index] ?? false));

@@ -1,0 +1,117 @@
+import { networksIn } from "./cidr.ts";
+import { endpointRoutes } from "./endpoint.ts";
+import { type Helds, type Holding, heldsOf } from "./holding.ts";
+import type { ConnectionId, MeshId } from "./ids.ts";
+import type { JudgedSource } from "./judge.ts";
+import type { KeptPeer } from "./kept.ts";
+import { declaredNetworks, declaredRanges } from "./mesh.ts";
+import { type MeshNode, ownRoutes } from "./node.ts";
+import { onceFor } from "./once-per.ts";
+import type { HeldPeer } from "./peer.ts";
+import type { Asker, Promises } from "./promised.ts";
+import { meet, rangesOf, type Span } from "./ranges.ts";
+import type { Recall } from "./recall.ts";
+import type { SourceId } from "./source.ts";
+import { compareTexts } from "./texts.ts";
+
+/** The Peers that a source has in a target already. What is on them works, and what works stays: it is in use. */
+export interface Use {
+  /** Absent where nobody knows which it is. */
+  readonly cluster?: ConnectionId | undefined;
+  readonly held: readonly HeldPeer[];
+}
+
+export interface UseInput {
+  readonly mesh: MeshId;
+  readonly cluster: ConnectionId | undefined;
+  /** Of the nodes that are wanted. */
+  readonly helds: Helds;
+  readonly kept: readonly HeldPeer[];
+}
+
+/** A Peer with the key of a node is not of its mesh before the mesh has written it. */
+export function useOf({ mesh, cluster, helds, kept }: UseInput): Use {
+  const own = helds.filter((held) => held?.owners.includes(mesh)) as readonly HeldPeer[];
+  return { cluster, held: [...own, ...kept] };
+}
+
+export interface OthersUseInput {
+  readonly foreign: readonly HeldPeer[];
+  readonly kept: readonly HeldPeer[];
+}
+
+export function useOfOthers({ foreign, kept }: OthersUseInput): Use {
+  return { held: [...foreign, ...kept] };
+}
+
+export interface UsesInput {
+  readonly sources: readonly JudgedSource[];
+  readonly holding: Holding;
+  readonly kept: readonly KeptPeer[];
+  readonly recall: Recall;
+}
+
+/** One for each source, then one for all Peers of others: kept for meshes that give nothing now, or not ours. */
+export function usesOf({ sources, holding, kept, recall }: UsesInput): readonly Use[] {
+  const ofSources = sources.map((source) => {
+    const helds = heldsOf(holding, source.admitted);
+    const { mesh, connection: cluster } = source;
+    return recall.of(source).use({ mesh, cluster, helds, kept: keptOf(source, kept) });
+  });
+  const isStray = ({ held }: KeptPeer): boolean => !sources.some((source) => isOf(source, held));
+  const strays = kept.filter(isStray).map(({ held }) => held);
+  return [...ofSources, recall.useOfOthers({ foreign: holding.foreign, kept: strays })];
+}
+
+/** Peers of a source that are only kept. */
+export function keptOf(source: SourceId, kept: readonly KeptPeer[]): readonly HeldPeer[] {
+  return kept.filter(({ held }) => isOf(source, held)).map(({ held }) => held);
+}
+
+const isOf = ({ mesh, source }: SourceId, held: HeldPeer): boolean =>
+  held.source === source && held.owners.includes(mesh);
+
+/** True where a Peer of another cluster leads to it. */
+export function isRoutedToOthers(uses: readonly Use[], { cluster }: Asker, span: Span): boolean {
+  return uses.some((use) => use.cluster !== cluster && routesIn(use.held).touches(span));
+}
+
+const routesIn = onceFor((held: readonly HeldPeer[]) => rangesOf(held.flatMap(routesOn)));
+const addressesIn = onceFor((held: readonly HeldPeer[]) =>
+  rangesOf([...held.flatMap(routesOn), ...held.flatMap(endOf)]),
+);
+const routesOn = ({ allowedIps }: HeldPeer) => networksIn(allowedIps);
+const endOf = ({ endpoint }: HeldPeer) => (endpoint ? endpointRoutes(endpoint) : []);
+
+export interface SettledInput extends Omit<Promises, "settled"> {
+  /** The nodes of each entry. */
+  readonly nodes: readonly (readonly MeshNode[])[];
+  /** What each entry uses, and after them what others do. */
+  readonly uses: readonly Use[];
+}
+
+/**
+ * Of all networks of the entries, in order, those in which an entry has nodes or Peers, and has all its networks for itself:
+ * no Peer of another cluster is in them, be it with a route or with its endpoint. The oldest mesh needs no such right.
+ */
+export function settledNetworks(input: SettledInput): readonly boolean[] {
+  const { entries, nodes, ranks, uses } = input;
+  const [oldest] = ranks.toSorted(compareTexts);
+  return entries.flatMap((entry, index) => {
+    const networks = declaredNetworks(entry);
+    if (ranks[index] === oldest || isEntered(input, index)) return networks.map(() => false);
+    const [wanted, held] = [wantedIn(nodes[index] ?? []), routesIn(uses[index]?.held ?? [])];
+    return networks.map((network) => wanted.touches(network) || held.touches(network));
+  });
+}
+
+const wantedIn = onceFor((nodes: readonly MeshNode[]) => rangesOf(nodes.flatMap(ownRoutes)));
+
+/** True when another cluster is in the networks of an entry. */
+function isEntered({ entries, connections, uses }: SettledInput, own: number): boolean {
+  const [entry, connection] = [entries[own], connections[own]];
+  return uses.some(({ cluster, held }, index) => {
+    const isOwn = index === own || (cluster !== undefined && cluster === connection);
+    return !isOwn && entry !== undefined && meet(declaredRanges(entry), addressesIn(held));
+  });
+}
