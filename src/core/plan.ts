@@ -78,7 +78,7 @@ export function planTarget(world: World, target: ConnectionId, recall = new Reca
   const kept = keptPeers({ world, target, unwanted, sources });
   const servers = recall.serversOf({ servers: world.servers, resolved: world.resolved });
   const uses = usesOf({ sources, holding, kept, recall });
-  const promised = recall.promisedTo(promisesOf(sources, uses, recall));
+  const promised = recall.promisedTo(promisesOf(judged, uses, recall));
   const around = { world, view, holding, kept, servers, promised, uses };
   const rendered = sources.map((source) => renderShare(source, around, recall));
   const { shares, taken, rivalled, notes } = shareOut({ rendered, shared, holding, recall });
@@ -103,6 +103,7 @@ export function planTarget(world: World, target: ConnectionId, recall = new Reca
   };
 }
 
+/** A node counts here also where another cluster has its key. */
 function promisesOf(sources: readonly JudgedSource[], uses: readonly Use[], recall: Recall): Promises {
   const declared = {
     entries: sources.map(({ entry }) => entry),
@@ -110,7 +111,7 @@ function promisesOf(sources: readonly JudgedSource[], uses: readonly Use[], reca
     ranks: sources.map(({ connected }) => rankOf(connected.mesh)),
   };
   const nodes = sources.map(({ admitted }) => admitted);
-  return { ...declared, settled: recall.settledNetworks({ ...declared, nodes, uses }) };
+  return { ...declared, usages: recall.usagesOf({ ...declared, nodes, uses }) };
 }
 
 function sourcePlan({ mesh, source, admitted, skipped }: JudgedSource): SourcePlan {

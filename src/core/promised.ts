@@ -1,4 +1,3 @@
-import type { Cidr } from "./cidr.ts";
 import type { ConnectionId } from "./ids.ts";
 import { declaredNetworks, type MeshEntry } from "./mesh.ts";
 import { oncePer } from "./once-per.ts";
@@ -16,14 +15,19 @@ export interface Asker {
  * The networks that entries declare for clusters, against what a node says of itself beyond what its own entry declares (its
  * addresses, its endpoint): it must not keep others out by naming theirs. Nor may a declaration: it counts only
  * - against its own mesh and newer ones; and
- * - against older ones in a network that the declared cluster has nodes in, and no other cluster Peers: what is there may
- *   grow.
+ * - against older ones in a network that the declared cluster uses alone in the target: what is there may grow. Against what
+ *   nobody declares it is enough that the cluster has nodes in it: else who declares nothing could be first everywhere.
  * What is on a Peer already is never asked: no declaration takes it away.
  */
 export interface Promised {
-  /** What is others' before it can be the asker's. */
+  /** Where no endpoint of the asker may come to be. */
   readonly before: (asker: Asker) => Ranges;
+  /** What no route of the asker may lead to that it does not declare. */
+  readonly beforeUndeclared: (asker: Asker) => Ranges;
 }
+
+/** How a network is used in a target by the cluster that it is declared for, if by no other: by Peers, or by nodes alone. */
+export type Usage = "peers" | "nodes" | "none";
 
 export interface Promises {
   readonly entries: readonly MeshEntry[];
@@ -31,25 +35,28 @@ export interface Promises {
   readonly connections: readonly (ConnectionId | undefined)[];
   /** Of the mesh of each. */
   readonly ranks: readonly string[];
-  /** Of all their networks, in order, those that they alone use. */
-  readonly settled: readonly boolean[];
+  /** Of all their networks, in order. */
+  readonly usages: readonly Usage[];
 }
 
-export function promisedTo({ entries, connections, ranks, settled }: Promises): Promised {
+export function promisedTo({ entries, connections, ranks, usages }: Promises): Promised {
   const promises = entries
     .flatMap((entry, index) => declaredNetworks(entry).map((network) => ({ network, index })))
     .map(({ network, index }, place) => {
-      return { network, cluster: connections[index], rank: ranks[index] ?? "", isSettled: settled[place] };
+      return { network, cluster: connections[index], rank: ranks[index] ?? "", usage: usages[place] ?? "none" };
     });
-  const before = (asker: ConnectionId, rank: string): Ranges => {
-    const others = promises.filter(({ cluster }) => cluster !== asker);
-    const first = others.filter((other) => other.isSettled || compareTexts(other.rank, rank) <= 0);
+  const before = (enough: readonly Usage[], { cluster, rank }: Asker): Ranges => {
+    const others = promises.filter((other) => other.cluster !== cluster);
+    const first = others.filter((other) => enough.includes(other.usage) || compareTexts(other.rank, rank) <= 0);
     return rangesOf(first.map(({ network }) => network));
   };
-  const ofCluster = oncePer((cluster: ConnectionId) => oncePer((rank: string) => before(cluster, rank)));
-  return { before: ({ cluster, rank }) => ofCluster(cluster)(rank) };
+  return {
+    before: oncePerAsker((asker) => before(["peers"], asker)),
+    beforeUndeclared: oncePerAsker((asker) => before(["peers", "nodes"], asker)),
+  };
 }
 
-export function trespasses(promised: Promised, asker: Asker, route: Cidr): boolean {
-  return promised.before(asker).touches(route);
+function oncePerAsker(make: (asker: Asker) => Ranges): (asker: Asker) => Ranges {
+  const made = oncePer((cluster: ConnectionId) => oncePer((rank: string) => make({ cluster, rank })));
+  return ({ cluster, rank }) => made(cluster)(rank);
 }

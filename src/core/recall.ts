@@ -17,7 +17,7 @@ import { newPlacesIn } from "./sight.ts";
 import { strangersIn } from "./silent-owners.ts";
 import type { Source } from "./source.ts";
 import { type ClaimSteps, claimSteps, claimStepsOf, stakeOf, wantedOf } from "./stake.ts";
-import { settledNetworks, useOf, useOfOthers } from "./uses.ts";
+import { usagesOf, useOf, useOfOthers } from "./uses.ts";
 
 /**
  * What the last plan of a target has worked out, step by step and source by source: the next one works out again only what
@@ -29,7 +29,7 @@ export class Recall {
   readonly serversOf = remembered(serversOf);
   readonly promisedTo = remembered(promisedTo);
   readonly useOfOthers = remembered(useOfOthers);
-  readonly settledNetworks = remembered(settledNetworks);
+  readonly usagesOf = remembered(usagesOf);
   readonly surveyKeys = remembered(surveyKeys);
   readonly othersOf = remembered(othersOf);
   readonly meetings = remembered(meetingsOf);

@@ -8,13 +8,14 @@ import { conflictNotes, type Note } from "./notes.ts";
 import { onceFor } from "./once-per.ts";
 import { mergeByPublicKey } from "./peer.ts";
 import type { Placed } from "./place.ts";
-import { type Promised, trespasses } from "./promised.ts";
+import type { Promised } from "./promised.ts";
 import { agesAmong, type ReachInput, settleReach } from "./reach.ts";
 import type { Recall, ShareSteps } from "./recall.ts";
 import type { Candidate, Rendered, RenderInput } from "./render.ts";
 import type { Servers } from "./servers.ts";
 import { type NewPlace, placeText } from "./sight.ts";
 import type { Stake } from "./stake.ts";
+import { compareTexts } from "./texts.ts";
 import { isRoutedToOthers, keptOf, type Use } from "./uses.ts";
 import type { ClusterView, World } from "./world.ts";
 
@@ -108,7 +109,18 @@ function splitShared(rendered: readonly RenderedShare[], shared: ReadonlySet<str
 }
 
 export function mergeShared({ wishes }: { readonly wishes: readonly Candidate[] }) {
-  return { candidates: mergeByPublicKey(wishes), notes: conflictNotes(wishes) };
+  const ofKey = Map.groupBy(wishes, ({ publicKey }) => publicKey);
+  const candidates = mergeByPublicKey(wishes).map((one) => ({
+    ...one,
+    ranks: ranksIn(ofKey.get(one.publicKey) ?? []),
+  }));
+  return { candidates, notes: conflictNotes(wishes) };
+}
+
+/** Each route as the oldest mesh that wants it: what a newer one adds is no older for being on the same Peer. */
+function ranksIn(wishes: readonly Candidate[]): ReadonlyMap<string, string> {
+  const newestFirst = wishes.toSorted((a, b) => compareTexts(b.rank, a.rank));
+  return new Map(newestFirst.flatMap(({ rank, routes }) => routes.map(({ text }) => [text, rank] as const)));
 }
 
 export interface ReachSurroundings extends Surroundings {
@@ -149,7 +161,7 @@ function reachInput(
  */
 function isOfOthers({ candidate, endpoint }: NewPlace, { promised, uses }: Surroundings): boolean {
   return endpointRoutes(endpoint).some(
-    (route) => isRoutedToOthers(uses, candidate, route) || trespasses(promised, candidate, route),
+    (route) => isRoutedToOthers(uses, candidate, route) || promised.before(candidate).touches(route),
   );
 }
 

@@ -122,6 +122,6 @@ const incumbentClaims = onceFor((candidate: Candidate): readonly Claim[] =>
   candidate.routes.map((route) => claimFor(candidate, route, true)),
 );
 
-function claimFor({ publicKey, cluster, rank }: Candidate, route: Cidr, incumbent: boolean): Claim {
-  return { peer: publicKey, cluster, route, incumbent, rank };
+function claimFor({ publicKey, cluster, rank, ranks }: Candidate, route: Cidr, incumbent: boolean): Claim {
+  return { peer: publicKey, cluster, route, incumbent, rank: ranks?.get(route.text) ?? rank };
 }

@@ -8,7 +8,7 @@ import { declaredNetworks, declaredRanges } from "./mesh.ts";
 import { type MeshNode, ownRoutes } from "./node.ts";
 import { onceFor } from "./once-per.ts";
 import type { HeldPeer } from "./peer.ts";
-import type { Asker, Promises } from "./promised.ts";
+import type { Asker, Promises, Usage } from "./promised.ts";
 import { meet, rangesOf, type Span } from "./ranges.ts";
 import type { Recall } from "./recall.ts";
 import type { SourceId } from "./source.ts";
@@ -83,7 +83,7 @@ const addressesIn = onceFor((held: readonly HeldPeer[]) =>
 const routesOn = ({ allowedIps }: HeldPeer) => networksIn(allowedIps);
 const endOf = ({ endpoint }: HeldPeer) => (endpoint ? endpointRoutes(endpoint) : []);
 
-export interface SettledInput extends Omit<Promises, "settled"> {
+export interface UsagesInput extends Omit<Promises, "usages"> {
   /** The nodes of each entry. */
   readonly nodes: readonly (readonly MeshNode[])[];
   /** What each entry uses, and after them what others do. */
@@ -91,24 +91,27 @@ export interface SettledInput extends Omit<Promises, "settled"> {
 }
 
 /**
- * Of all networks of the entries, in order, those in which an entry has nodes or Peers, and has all its networks for itself:
- * no Peer of another cluster is in them, be it with a route or with its endpoint. The oldest mesh needs no such right.
+ * Of all networks of the entries, in order. An entry has to have all its networks for itself: no Peer of another cluster is
+ * in them, be it with a route or with its endpoint. The oldest mesh needs no such right.
  */
-export function settledNetworks(input: SettledInput): readonly boolean[] {
+export function usagesOf(input: UsagesInput): readonly Usage[] {
   const { entries, nodes, ranks, uses } = input;
   const [oldest] = ranks.toSorted(compareTexts);
   return entries.flatMap((entry, index) => {
     const networks = declaredNetworks(entry);
-    if (ranks[index] === oldest || isEntered(input, index)) return networks.map(() => false);
+    if (ranks[index] === oldest || isEntered(input, index)) return networks.map(() => "none" as const);
     const [wanted, held] = [wantedIn(nodes[index] ?? []), routesIn(uses[index]?.held ?? [])];
-    return networks.map((network) => wanted.touches(network) || held.touches(network));
+    return networks.map((network): Usage => {
+      if (held.touches(network)) return "peers";
+      return wanted.touches(network) ? "nodes" : "none";
+    });
   });
 }
 
 const wantedIn = onceFor((nodes: readonly MeshNode[]) => rangesOf(nodes.flatMap(ownRoutes)));
 
 /** True when another cluster is in the networks of an entry. */
-function isEntered({ entries, connections, uses }: SettledInput, own: number): boolean {
+function isEntered({ entries, connections, uses }: UsagesInput, own: number): boolean {
   const [entry, connection] = [entries[own], connections[own]];
   return uses.some(({ cluster, held }, index) => {
     const isOwn = index === own || (cluster !== undefined && cluster === connection);
