@@ -53,23 +53,24 @@ export interface UsesInput {
 
 /** One for each source, then one for all Peers of others: kept for meshes that give nothing now, or not ours. */
 export function usesOf({ sources, holding, kept, recall }: UsesInput): readonly Use[] {
+  const named = Map.groupBy(kept, ({ held }) => held.source);
+  const known = new Set<HeldPeer>();
   const ofSources = sources.map((source) => {
     const helds = heldsOf(holding, source.admitted);
     const { mesh, connection: cluster } = source;
-    return recall.of(source).use({ mesh, cluster, helds, kept: keptOf(source, kept) });
+    const own = keptOf(source, named.get(source.source) ?? []);
+    for (const held of own) known.add(held);
+    return recall.of(source).use({ mesh, cluster, helds, kept: own });
   });
-  const isStray = ({ held }: KeptPeer): boolean => !sources.some((source) => isOf(source, held));
-  const strays = kept.filter(isStray).map(({ held }) => held);
+  const strays = kept.filter(({ held }) => !known.has(held)).map(({ held }) => held);
   return [...ofSources, recall.useOfOthers({ foreign: holding.foreign, kept: strays })];
 }
 
 /** Peers of a source that are only kept. */
 export function keptOf(source: SourceId, kept: readonly KeptPeer[]): readonly HeldPeer[] {
-  return kept.filter(({ held }) => isOf(source, held)).map(({ held }) => held);
+  const isOwn = ({ held }: KeptPeer): boolean => held.source === source.source && held.owners.includes(source.mesh);
+  return kept.filter(isOwn).map(({ held }) => held);
 }
-
-const isOf = ({ mesh, source }: SourceId, held: HeldPeer): boolean =>
-  held.source === source && held.owners.includes(mesh);
 
 /** True where a Peer of another cluster leads to it. */
 export function isRoutedToOthers(uses: readonly Use[], { cluster }: Asker, span: Span): boolean {
