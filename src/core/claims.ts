@@ -14,8 +14,12 @@ export interface Claim {
   readonly rank: string;
 }
 
-export interface RefusedClaim {
+/** A claim that has to wait for somebody else. */
+export interface HeldClaim {
   readonly claim: Claim;
+}
+
+export interface RefusedClaim extends HeldClaim {
   readonly by: Claim;
 }
 

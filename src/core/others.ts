@@ -23,7 +23,7 @@ export interface OthersInput {
 export function othersOf({ foreign, kept }: OthersInput): Others {
   const claims = [
     ...foreign.flatMap((held) => incumbents(held, held.allowedIps, held.publicKey)),
-    ...kept.flatMap(({ held, routes, cluster }) => incumbents(held, routes, cluster ?? held.publicKey)),
+    ...kept.flatMap(({ held, routes, cluster }) => incumbents(held, routes, cluster ?? sourceOf(held))),
   ];
   const all = [...foreign, ...kept.map(({ held }) => held)];
   return {
@@ -32,6 +32,9 @@ export function othersOf({ foreign, kept }: OthersInput): Others {
     endpoints: rangesOf(all.flatMap(({ endpoint }) => (endpoint ? endpointRoutes(endpoint) : []))),
   };
 }
+
+/** Routes of one cluster may nest, so its Peers must be known for one cluster also while nobody knows which. */
+const sourceOf = ({ owners, source }: HeldPeer): string => `${owners.join()} ${source}`;
 
 function incumbents({ publicKey: peer }: HeldPeer, allowedIps: readonly string[], cluster: string): Claim[] {
   return networksIn(allowedIps).map((route) => ({ peer, cluster, route, incumbent: true, rank: "" }));

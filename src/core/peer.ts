@@ -69,6 +69,11 @@ export function routesOf(held: HeldPeer | undefined): { covers: (route: Cidr) =>
 const nothing = { covers: () => false };
 const rangesOn = onceFor((allowedIps: readonly string[]) => rangesOf(networksIn(allowedIps)));
 
+/** Who takes over the key of a Peer that was another mesh's has nothing of what is on it. */
+export function isOwnPeer({ owners }: Pick<Peer, "owners">, held: HeldPeer | undefined): boolean {
+  return held?.owners.some((owner) => owners.includes(owner)) ?? false;
+}
+
 /** True when writing `peer` over `held` would change nothing that we plan. */
 export function samePeer(peer: Peer, held: HeldPeer): boolean {
   return samePeerSpec(peer, held) && samePeerMarks(peer, held);

@@ -4,7 +4,7 @@ import { type Moving, moveText, stepMs } from "./move.ts";
 import type { Note } from "./notes.ts";
 import type { Sighted } from "./reach.ts";
 import type { Candidate } from "./render.ts";
-import { addressOf, isRouted, roamingKeepaliveSeconds, type Sight, waitingKeepalive } from "./sight.ts";
+import { addressOf, roamingKeepaliveSeconds, type Sight, waitingKeepalive } from "./sight.ts";
 import { withSilentOwners } from "./silent-owners.ts";
 
 /** What a source gives to a target, and where. */
@@ -134,10 +134,10 @@ function metPlace({ held, said, seen, present }: Sight, { agesOf }: Sighted): Me
 }
 
 /** For a node that has to come to us first. */
-function standIn({ candidate, held }: Sight, { resolved, tunnelsOf }: Sighted): Endpoint | undefined {
+function standIn({ candidate, held }: Sight, { resolved, isFree }: Sighted): Endpoint | undefined {
   if (!candidate.roams) return undefined;
   const address = addressOf(candidate.endpoint, held?.endpoint, resolved);
-  return address && isRouted(address, tunnelsOf(candidate)) ? nowhereAt(address.port) : address;
+  return address && !isFree({ candidate, endpoint: address }) ? nowhereAt(address.port) : address;
 }
 
 /** A node that has fallen silent may say the same again: that is no news. */

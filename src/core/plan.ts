@@ -1,5 +1,5 @@
 import { adoptPeers, ghostsAmong } from "./adopt.ts";
-import type { RefusedClaim } from "./claims.ts";
+import type { HeldClaim } from "./claims.ts";
 import type { Roster } from "./holding.ts";
 import type { ConnectionId } from "./ids.ts";
 import { type JudgedSource, judgeSources } from "./judge.ts";
@@ -7,6 +7,7 @@ import { type KeptPeer, keptPeers } from "./kept.ts";
 import { settleKeys } from "./keys.ts";
 import { replacedNotes } from "./leave.ts";
 import { leastOf } from "./many.ts";
+import { rankOf } from "./mesh.ts";
 import type { SkippedNode } from "./node.ts";
 import type { Note } from "./notes.ts";
 import type { HeldPeer, Peer } from "./peer.ts";
@@ -17,6 +18,7 @@ import { settlePeers } from "./settle-peers.ts";
 import { placeShares, renderInput, renderShare, shareOut, stakesOf } from "./shares.ts";
 import { silentIn } from "./silent-owners.ts";
 import type { SourceId } from "./source.ts";
+import { type Use, usesOf } from "./uses.ts";
 import type { World } from "./world.ts";
 
 /** What one source gives to a target. */
@@ -53,8 +55,8 @@ export type Plan =
       readonly notes: readonly Note[];
       /** When to look again although nothing is held back: an endpoint is on its way. */
       readonly afterMs?: number;
-      /** Routes that somebody else has. */
-      readonly refused: readonly RefusedClaim[];
+      /** Routes that somebody else keeps out. */
+      readonly refused: readonly HeldClaim[];
       readonly sources: readonly SourcePlan[];
     };
 
@@ -76,7 +78,9 @@ export function planTarget(world: World, target: ConnectionId, recall = new Reca
   const { sources, refused: keyless, shared, unwanted } = keys;
   const kept = keptPeers({ world, target, unwanted, sources });
   const servers = recall.serversOf({ servers: world.servers, resolved: world.resolved });
-  const around = { world, view, holding, kept, servers, promised: recall.promisedTo(promisesOf(judged)) };
+  const uses = usesOf({ sources, holding, kept, recall });
+  const promised = recall.promisedTo(promisesOf(judged, uses, recall));
+  const around = { world, view, holding, kept, servers, promised, uses };
   const rendered = sources.map((source) => renderShare(source, around, recall));
   const { shares, taken, rivalled, notes } = shareOut({ rendered, shared, holding, recall });
   const placed = placeShares(shares, { ...around, silentOf: silentIn({ world, target, sources }, recall) });
@@ -100,8 +104,15 @@ export function planTarget(world: World, target: ConnectionId, recall = new Reca
   };
 }
 
-function promisesOf(judged: readonly JudgedSource[]): Promises {
-  return { entries: judged.map(({ entry }) => entry), connections: judged.map(({ connection }) => connection) };
+/** A node counts here also where another cluster has its key. */
+function promisesOf(sources: readonly JudgedSource[], uses: readonly Use[], recall: Recall): Promises {
+  const declared = {
+    entries: sources.map(({ entry }) => entry),
+    connections: sources.map(({ connection }) => connection),
+    ranks: sources.map(({ connected }) => rankOf(connected.mesh)),
+  };
+  const nodes = sources.map(({ admitted }) => admitted);
+  return { ...declared, usages: recall.usagesOf({ ...declared, nodes, uses }) };
 }
 
 function sourcePlan({ mesh, source, admitted, skipped }: JudgedSource): SourcePlan {

@@ -1,62 +1,62 @@
-import type { Cidr } from "./cidr.ts";
-import { type Endpoint, endpointRoutes } from "./endpoint.ts";
 import type { ConnectionId } from "./ids.ts";
 import { declaredNetworks, type MeshEntry } from "./mesh.ts";
 import { oncePer } from "./once-per.ts";
 import { type Ranges, rangesOf } from "./ranges.ts";
+import { compareTexts } from "./texts.ts";
 
-/** The networks that entries declare for the clusters they lead to. */
-export interface Promised {
-  readonly to: (cluster: ConnectionId) => Ranges;
-  readonly toOthers: (cluster: ConnectionId) => Ranges;
-}
-
-export interface Promises {
-  readonly entries: readonly MeshEntry[];
-  /** Where each of them leads. */
-  readonly connections: readonly (ConnectionId | undefined)[];
-}
-
-export function promisedTo({ entries, connections }: Promises): Promised {
-  const of = (isAsked: (cluster: ConnectionId) => boolean): Ranges =>
-    rangesOf(
-      entries.flatMap((entry, index) => {
-        const cluster = connections[index];
-        return cluster && isAsked(cluster) ? declaredNetworks(entry) : [];
-      }),
-    );
-  return {
-    to: oncePer((cluster) => of((one) => one === cluster)),
-    toOthers: oncePer((cluster) => of((one) => one !== cluster)),
-  };
+/** Who wants something in a target: a cluster, for a mesh. */
+export interface Asker {
+  readonly cluster: ConnectionId;
+  /** Of the mesh. */
+  readonly rank: string;
 }
 
 /**
- * What a node says of itself beyond what its entry declares (its own addresses, its endpoint) is nothing where another
- * cluster is declared to have it: else a node could keep others out by naming their addresses. What is on a Peer already
- * is not asked: else a declaration could take it away.
+ * The networks that entries declare for clusters, against what a node says of itself beyond what its own entry declares (its
+ * addresses, its endpoint): it must not keep others out by naming theirs. Nor may a declaration: it counts only
+ * - against its own mesh and newer ones; and
+ * - against older ones in a network that the declared cluster uses alone in the target: what is there may grow. Against what
+ *   nobody declares it is enough that the cluster has nodes in it: else who declares nothing could be first everywhere.
+ * What is on a Peer already is never asked: no declaration takes it away.
  */
-export function trespasses({ to, toOthers }: Promised, cluster: ConnectionId, route: Cidr): boolean {
-  return toOthers(cluster).touches(route) && !to(cluster).covers(route);
+export interface Promised {
+  /** Where no endpoint of the asker may come to be. */
+  readonly before: (asker: Asker) => Ranges;
+  /** What no route of the asker may lead to that it does not declare. */
+  readonly beforeUndeclared: (asker: Asker) => Ranges;
 }
 
-export function endpointTrespasses(promised: Promised, cluster: ConnectionId, endpoint: Endpoint): boolean {
-  return endpointRoutes(endpoint).some((route) => trespasses(promised, cluster, route));
+/** How a network is used in a target by the cluster that it is declared for, if by no other: by Peers, or by nodes alone. */
+export type Usage = "peers" | "nodes" | "none";
+
+export interface Promises {
+  readonly entries: readonly MeshEntry[];
+  /** Where each of them leads. One that leads nowhere now is another cluster than any. */
+  readonly connections: readonly (ConnectionId | undefined)[];
+  /** Of the mesh of each. */
+  readonly ranks: readonly string[];
+  /** Of all their networks, in order. */
+  readonly usages: readonly Usage[];
 }
 
-/** What no endpoint of a cluster may lie in. */
-export type Tunnels = Pick<Ranges, "touches">;
-
-interface Routed {
-  readonly cluster: ConnectionId;
-  readonly routes: readonly Cidr[];
+export function promisedTo({ entries, connections, ranks, usages }: Promises): Promised {
+  const promises = entries
+    .flatMap((entry, index) => declaredNetworks(entry).map((network) => ({ network, index })))
+    .map(({ network, index }, place) => {
+      return { network, cluster: connections[index], rank: ranks[index] ?? "", usage: usages[place] ?? "none" };
+    });
+  const before = (enough: readonly Usage[], { cluster, rank }: Asker): Ranges => {
+    const others = promises.filter((other) => other.cluster !== cluster);
+    const first = others.filter((other) => enough.includes(other.usage) || compareTexts(other.rank, rank) <= 0);
+    return rangesOf(first.map(({ network }) => network));
+  };
+  return {
+    before: oncePerAsker((asker) => before(["peers"], asker)),
+    beforeUndeclared: oncePerAsker((asker) => before(["peers", "nodes"], asker)),
+  };
 }
 
-/** For each cluster its own routes, and the networks of the others. */
-export function tunnelsAround(promised: Promised, routed: readonly Routed[]): (cluster: ConnectionId) => Tunnels {
-  return oncePer((cluster) => {
-    const own = rangesOf(routed.flatMap(({ cluster: one, routes }) => (one === cluster ? routes : [])));
-    const others = promised.toOthers(cluster);
-    return { touches: (route) => own.touches(route) || others.touches(route) };
-  });
+function oncePerAsker(make: (asker: Asker) => Ranges): (asker: Asker) => Ranges {
+  const made = oncePer((cluster: ConnectionId) => oncePer((rank: string) => make({ cluster, rank })));
+  return ({ cluster, rank }) => made(cluster)(rank);
 }

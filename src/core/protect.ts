@@ -1,15 +1,24 @@
 import { type Cidr, contains, type IpAddress, networksIn, parseHostInCidr, parseIp } from "./cidr.ts";
+import type { Claim } from "./claims.ts";
 import type { ConnectionId } from "./ids.ts";
-import { declaredRanges } from "./mesh.ts";
+import { declaredRanges, rankOf } from "./mesh.ts";
 import type { NodeFacts } from "./node.ts";
 import { onceFor } from "./once-per.ts";
 import { meet, type Ranges, rangesOf } from "./ranges.ts";
 import { leadsTo } from "./source.ts";
+import { compareTexts } from "./texts.ts";
 import type { World } from "./world.ts";
 
-/** What no route that we write into a target may cover. */
+/** What routes that we write into a target may not cover. */
 export interface Protection {
+  /** What is really there: no route may cover it. */
   readonly own: readonly Ranges[];
+  /** What entries of meshes declare for the target. */
+  readonly declared: readonly Ranges[];
+  /** Of the mesh of each. */
+  readonly ranks: readonly string[];
+  /** Where the tunnels of each share end, and after them those of others: no route may cover them. */
+  readonly ends: readonly Ranges[];
   /** What a route has to lie in. Empty: anywhere. */
   readonly allowed: readonly Cidr[];
   /** Kilo cannot insert an IPv6 route where a node has an IPv4 internal address. */
@@ -18,16 +27,23 @@ export interface Protection {
 
 /**
  * Kilo installs a route for everything a Peer allows, over whatever was there: one that covers the target's own pods, nodes
- * or Kilo subnet cuts them off, and one that covers an endpoint sends the tunnel into itself.
+ * or Kilo subnet cuts them off, and one that covers an endpoint sends the tunnel into itself. What the target's nodes say of
+ * themselves, and where tunnels end, is so. What a mesh declares for the target may be wrong, and anybody can declare: it
+ * bars what the same mesh wants, and what newer meshes want and have not, and takes nothing away from another mesh.
  */
-export function protectionOf(world: World, target: ConnectionId, endpoints: readonly Ranges[]): Protection {
+export function protectionOf(world: World, target: ConnectionId, ends: readonly Ranges[]): Protection {
   const observed = world.clusters.get(target)?.nodes;
   const nodes = routesOfNodes(observed?.state === "known" ? observed.items : nobody);
   const entries = world.meshes.flatMap((connected) =>
-    connected.mesh.entries.filter(({ name }) => leadsTo(connected, name) === target),
+    connected.mesh.entries
+      .filter(({ name }) => leadsTo(connected, name) === target)
+      .map((entry) => ({ declared: declaredRanges(entry), rank: rankOf(connected.mesh) })),
   );
   return {
-    own: [...entries.map(declaredRanges), nodes.own, ...endpoints],
+    own: [nobodys, nodes.own],
+    ends,
+    declared: entries.map(({ declared }) => declared),
+    ranks: entries.map(({ rank }) => rank),
     allowed: world.allowedCidrs,
     ipv6: observed?.state !== "known" || nodes.ipv6Only,
   };
@@ -35,10 +51,34 @@ export function protectionOf(world: World, target: ConnectionId, endpoints: read
 
 const nobody: readonly NodeFacts[] = [];
 
-export function mayRoute({ own, allowed, ipv6 }: Protection, route: Cidr): boolean {
+/** Where no other machine can be: this one, its links, and groups of machines. */
+const nobodys = rangesOf(
+  networksIn(["0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/3", "::/127", "fe80::/10", "ff00::/8"]),
+);
+
+export function mayRoute(protection: Protection, claim: Claim): boolean {
+  const { ends, declared, ranks } = protection;
+  const { route, rank, incumbent } = claim;
+  if (!isBearable(protection, claim) || ends.some((ranges) => ranges.touches(route))) return false;
+  const isOlder = (other = ""): boolean => compareTexts(other, rank) < 0;
+  return incumbent || !declared.some((ranges, index) => isOlder(ranks[index]) && ranges.touches(route));
+}
+
+/** True where nobody but other meshes can object. */
+function isBearable({ own, declared, ranks, allowed, ipv6 }: Protection, { route, rank }: Claim): boolean {
   if (allowed.length > 0 && !allowed.some((network) => contains(network, route))) return false;
   if (route.prefix === 0 || (route.family === 6 && !ipv6)) return false;
-  return !own.some((ranges) => ranges.touches(route));
+  if (own.some((ranges) => ranges.touches(route))) return false;
+  return !declared.some((ranges, index) => ranks[index] === rank && ranges.touches(route));
+}
+
+/**
+ * True for a claim of a share that may not be routed only because of another: a mesh declares the network for the target, or
+ * a tunnel ends there. Where one of its own ends, or one that we do not plan, that is nothing to tell.
+ */
+export function isHeldBack(protection: Protection, claim: Claim, share: number): boolean {
+  const silent = [protection.ends[share], protection.ends.at(-1)];
+  return isBearable(protection, claim) && !silent.some((ranges) => ranges?.touches(claim.route));
 }
 
 interface Asked extends Protection {
@@ -46,10 +86,11 @@ interface Asked extends Protection {
 }
 
 /** True where any network within an extent may be routed. False says nothing: then each has to be asked for. */
-export function areFree({ own, allowed, ipv6, extents }: Asked): readonly boolean[] {
+export function areFree({ own, declared, ends, allowed, ipv6, extents }: Asked): readonly boolean[] {
+  const barred = [...own, ...declared, ...ends];
   return extents.map((extent) => {
     if (allowed.length > 0 || !(ipv6 || isIpv4(extent)) || isFromZero(extent)) return false;
-    return !own.some((ranges) => meet(extent, ranges));
+    return !barred.some((ranges) => meet(extent, ranges));
   });
 }
 

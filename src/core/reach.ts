@@ -1,28 +1,34 @@
-import { type Endpoint, nowhereAt, sameEndpoint } from "./endpoint.ts";
+import { type Endpoint, endpointRoutes, nowhereAt } from "./endpoint.ts";
 import type { Helds, Matched } from "./holding.ts";
-import type { PeerName } from "./ids.ts";
+import type { ConnectionId, PeerName } from "./ids.ts";
 import { type Moving, nextMove, takeTurns } from "./move.ts";
-import { onceFor } from "./once-per.ts";
+import { onceFor, oncePer } from "./once-per.ts";
 import { byName, type HeldPeer } from "./peer.ts";
 import { longestWaitMs, type Placed, placeShare } from "./place.ts";
-import { endpointTrespasses, type Promised, type Tunnels, tunnelsAround } from "./promised.ts";
+import { rangesOf } from "./ranges.ts";
 import type { Candidate } from "./render.ts";
-import { addressOf, isAtRest, type Resolved, type Sight, sightOf, waitingKeepalive } from "./sight.ts";
+import {
+  isAtRest,
+  type NewPlace,
+  type PlacesInput,
+  placeText,
+  type Resolved,
+  type Sight,
+  saidBy,
+  sightOf,
+  waitingKeepalive,
+} from "./sight.ts";
 import type { SilentOwner } from "./silent-owners.ts";
 import type { Ages, ClusterView } from "./world.ts";
 
-export interface ReachInput {
-  readonly candidates: readonly Candidate[];
-  /** Of each of them. */
-  readonly helds: Helds;
-  /** From where the target's nodes have met each of them; nothing where they have not. */
-  readonly reported: readonly (readonly Endpoint[] | undefined)[];
+/** Among it from where the target's nodes have met each of them; nothing where they have not. */
+export interface ReachInput extends PlacesInput {
   /** Of those that bear a mark. */
   readonly ages: readonly (number | undefined)[];
   /** Everything that is wanted of the same clusters. */
   readonly routed: readonly Candidate[];
-  readonly promised: Promised;
-  readonly resolved: Resolved;
+  /** Those of their new places, each as one text, that are others'. */
+  readonly barred: readonly string[];
   /** Owners of whose wishes nothing is known here now. */
   readonly silent: readonly SilentOwner[];
 }
@@ -35,7 +41,8 @@ export interface Sighted extends Matched {
   readonly movings: readonly (Moving | undefined)[];
   readonly silent: readonly SilentOwner[];
   readonly agesOf: (held: HeldPeer) => MarkAges;
-  readonly tunnelsOf: (candidate: Candidate) => Tunnels;
+  /** Neither in a tunnel of the node's own cluster nor where others are. */
+  readonly isFree: (place: NewPlace) => boolean;
   readonly resolved: Resolved;
 }
 
@@ -75,25 +82,41 @@ const nowhere: readonly Endpoint[] = [];
 
 function sightShare(input: ReachInput): Sighted {
   const { candidates, helds, resolved, silent } = input;
-  const tunnels = tunnelsAround(input.promised, input.routed);
-  // Asked only where a node was met, or roams: to know them all takes longer than the rest.
-  const tunnelsOf = ({ cluster }: Candidate): Tunnels => ({ touches: (route) => tunnels(cluster).touches(route) });
+  const barred = new Set(input.barred);
+  const isFree = freeIn(input, barred);
   const sights = candidates.map((candidate, index) => {
     const [held, reported = nowhere] = [helds[index], input.reported[index]];
     if (isAtRest(candidate, held, reported)) return undefined;
-    return sightOf(grounded(candidate, held, input), { held, routes: tunnelsOf(candidate), reported, resolved });
+    const seen = { held, reported, resolved, isFree: (endpoint: Endpoint) => isFree({ candidate, endpoint }) };
+    return sightOf(grounded(candidate, { held, barred, resolved }), seen);
   });
   const agesOf = agesIn(input);
   const movings = sights.map((sight) => sight && movingOf(sight, agesOf));
-  return { candidates, helds, sights, movings, silent, agesOf, tunnelsOf, resolved };
+  return { candidates, helds, sights, movings, silent, agesOf, isFree, resolved };
 }
 
-/** An endpoint in another cluster's networks would keep their routes out: such a node has to come to us first. */
-function grounded(candidate: Candidate, held: HeldPeer | undefined, { promised, resolved }: ReachInput): Candidate {
-  const address = addressOf(candidate.endpoint, held?.endpoint, resolved);
-  if (!address || sameEndpoint(address, held?.endpoint) || !endpointTrespasses(promised, candidate.cluster, address))
-    return candidate;
-  return { ...candidate, endpoint: nowhereAt(address.port), roams: true };
+/** The routes of a cluster are asked for only where a node was met, or roams: to know them all takes longer than the rest. */
+function freeIn({ routed }: ReachInput, barred: ReadonlySet<string>): Sighted["isFree"] {
+  const tunnelsOf = oncePer((cluster: ConnectionId) =>
+    rangesOf(routed.filter((one) => one.cluster === cluster).flatMap(({ routes }) => routes)),
+  );
+  return (place) => {
+    const tunnels = tunnelsOf(place.candidate.cluster);
+    return !barred.has(placeText(place)) && !endpointRoutes(place.endpoint).some(tunnels.touches);
+  };
+}
+
+interface Ground {
+  readonly held: HeldPeer | undefined;
+  readonly barred: ReadonlySet<string>;
+  readonly resolved: Resolved;
+}
+
+/** A node that says it is where others are would keep their routes out: it has to come to us first. */
+function grounded(candidate: Candidate, { held, barred, resolved }: Ground): Candidate {
+  const said = candidate.roams ? undefined : saidBy(candidate, held, resolved);
+  if (!said || !barred.has(placeText({ candidate, endpoint: said }))) return candidate;
+  return { ...candidate, endpoint: nowhereAt(said.port), roams: true };
 }
 
 function movingOf(sight: Sight, agesOf: Sighted["agesOf"]): Moving | undefined {

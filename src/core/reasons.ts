@@ -141,7 +141,10 @@ export const conditionReasons = {
     hint: "A Peer that is not ours has this key; delete it, or annotate it with kilo-clustermesh.io/adopt=true.",
   },
   EndpointUnresolved: { waits: true, hint: "The name of the node's endpoint does not resolve; correct it or the DNS." },
-  ClaimHeld: { waits: false, hint: "Somebody else has this route already; one of the two has to give it up." },
+  ClaimHeld: {
+    waits: false,
+    hint: "Somebody else has this route, a tunnel that ends in it, or declared it first; one of the two has to give it up.",
+  },
   WithdrawalHeld: { waits: true, hint: "These Peers go as soon as it is proven that their nodes are gone." },
   CredentialEnded: { waits: false, hint: "Put a kubeconfig with a valid credential into the Secret." },
   CredentialEnding: { waits: false, hint: "Put a kubeconfig with a newer credential into the Secret before it ends." },

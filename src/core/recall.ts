@@ -13,9 +13,11 @@ import { type RenderInput, renderNode, renderSource } from "./render.ts";
 import { serversOf } from "./servers.ts";
 import { meetingsOf } from "./settle-routes.ts";
 import { mergeShared } from "./shares.ts";
+import { newPlacesIn } from "./sight.ts";
 import { type SilentOwner, strangersIn } from "./silent-owners.ts";
 import type { Source } from "./source.ts";
 import { type ClaimSteps, claimSteps, claimStepsOf, stakeOf, wantedOf } from "./stake.ts";
+import { usagesOf, useOf, useOfOthers } from "./uses.ts";
 
 /**
  * What the last plan of a target has worked out, step by step and source by source: the next one works out again only what
@@ -26,6 +28,8 @@ export class Recall {
   readonly unstampedIn = findingUnstamped();
   readonly serversOf = remembered(serversOf);
   readonly promisedTo = remembered(promisedTo);
+  readonly useOfOthers = remembered(useOfOthers);
+  readonly usagesOf = remembered(usagesOf);
   readonly surveyKeys = remembered(surveyKeys);
   readonly othersOf = remembered(othersOf);
   readonly meetings = remembered(meetingsOf);
@@ -58,8 +62,10 @@ function shareSteps(ofClaims: ClaimSteps) {
   return {
     fold: remembered(foldLocations),
     wishedKeys: steadily(wishedKeys),
+    use: remembered(useOf),
     render: remembered((input: RenderInput) => renderSource(input, renderEach)),
     strangers: remembered(strangersIn),
+    newPlaces: remembered(newPlacesIn),
     reach: remembered(reachShare),
     stake: remembered((matched: Matched) => stakeOf(matched, ofStake)),
   };

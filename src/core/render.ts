@@ -7,7 +7,7 @@ import { type MeshNode, ownRoutes } from "./node.ts";
 import type { Note } from "./notes.ts";
 import { onceFor, onceForBoth, oneCopy } from "./once-per.ts";
 import { type HeldPeer, type Peer, routesOf } from "./peer.ts";
-import { type Promised, trespasses } from "./promised.ts";
+import type { Promised } from "./promised.ts";
 import { type Each, rememberedEach } from "./remembered.ts";
 import type { Servers } from "./servers.ts";
 import { sourceNotes } from "./source-notes.ts";
@@ -20,6 +20,8 @@ export interface Candidate extends Peer {
   readonly cluster: ConnectionId;
   /** Older meshes first, then by name. */
   readonly rank: string;
+  /** Of each route where several meshes want the node, each its own. */
+  readonly ranks?: ReadonlyMap<string, string>;
   /** Routes that would lead to an API server that we use, and that nobody declared. */
   readonly withheld: readonly Cidr[];
 }
@@ -123,13 +125,14 @@ function withheldFrom(
 
 /** The node's routes but those that are another cluster's. */
 function ownOf(
-  { entry, connection, promised }: NodeSurroundings,
+  { entry, connected, connection, promised }: NodeSurroundings,
   node: MeshNode,
   held: HeldPeer | undefined,
 ): readonly Cidr[] {
   const strays = straysOf(entry, node);
   if (strays.length === 0 || !connection) return ownRoutes(node);
-  const foreign = strays.filter((route) => trespasses(promised, connection, route));
+  const asker = { cluster: connection, rank: rankOf(connected.mesh) };
+  const foreign = strays.filter(promised.beforeUndeclared(asker).touches);
   const there = routesOf(held);
   const lost = foreign.filter((route) => !there.covers(route));
   return without(ownRoutes(node), lost);

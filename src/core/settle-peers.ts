@@ -1,4 +1,4 @@
-import type { RefusedClaim } from "./claims.ts";
+import type { HeldClaim } from "./claims.ts";
 import type { Holding } from "./holding.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { KeptPeer } from "./kept.ts";
@@ -26,8 +26,8 @@ export interface SettledPeers {
   readonly peers: readonly Peer[];
   /** Those of them that may differ from what the target holds. */
   readonly unsettled: readonly Peer[];
-  /** Routes that somebody else has. */
-  readonly refused: readonly RefusedClaim[];
+  /** Routes that somebody else keeps out. */
+  readonly refused: readonly HeldClaim[];
 }
 
 /** The Peers of all shares: first what each may route, then what it is called. */

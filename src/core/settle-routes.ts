@@ -1,8 +1,8 @@
-import { type Claim, type RefusedClaim, type Settlement, settleClaims } from "./claims.ts";
+import { type Claim, type HeldClaim, type Settlement, settleClaims } from "./claims.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { Others } from "./others.ts";
 import type { Peer } from "./peer.ts";
-import { mayRoute, protectionOf } from "./protect.ts";
+import { isHeldBack, mayRoute, protectionOf } from "./protect.ts";
 import { aggregate, meet, type Ranges } from "./ranges.ts";
 import type { Recall } from "./recall.ts";
 import { asPeer, isRouted, type Stake, wholePeer } from "./stake.ts";
@@ -22,15 +22,15 @@ export type Part = Pick<Stake, "peers" | "unsettled">;
 export interface SettledRoutes {
   /** One for each stake. */
   readonly parts: readonly Part[];
-  readonly refused: readonly RefusedClaim[];
+  readonly refused: readonly HeldClaim[];
 }
 
 /** Each Peer with the routes that the target can bear and nobody else has. */
 export function settleRoutes(input: RoutesInput): SettledRoutes {
   const { stakes } = input;
-  const unbearable = unbearableClaims(input);
+  const { unbearable, heldBack } = unbearableClaims(input);
   const settlements = settleStakes(input, unbearable);
-  const refused = settlements.flatMap((settlement) => settlement.refused);
+  const refused = [...heldBack, ...settlements.flatMap((settlement) => settlement.refused)];
   const lost = new Set([...unbearable, ...refused.map(({ claim }) => claim)]);
   const entangled = new Set(settlements.flatMap((settlement) => [...settlement.entangled]));
   const isPeaceful = lost.size === 0 && entangled.size === 0;
@@ -53,12 +53,22 @@ export function meetingsOf({ extents }: { readonly extents: readonly Ranges[] })
   return extents.map((own) => extents.some((extent) => extent !== own && meet(own, extent)));
 }
 
-function unbearableClaims({ world, target, stakes, others, recall }: RoutesInput): ReadonlySet<Claim> {
-  const endpoints = [...stakes, others].map((one) => one.endpoints);
-  const protection = protectionOf(world, target, endpoints);
+interface Unbearable {
+  readonly unbearable: ReadonlySet<Claim>;
+  /** Those of them that another mesh keeps out. */
+  readonly heldBack: readonly HeldClaim[];
+}
+
+function unbearableClaims({ world, target, stakes, others, recall }: RoutesInput): Unbearable {
+  const ends = [...stakes, others].map((one) => one.endpoints);
+  const protection = protectionOf(world, target, ends);
   const isFree = recall.areFree({ ...protection, extents: stakes.map(({ extent }) => extent) });
-  const touched = stakes.filter((_, index) => !isFree[index]);
-  return new Set(touched.flatMap(({ claims }) => claims.filter(({ route }) => !mayRoute(protection, route))));
+  const lost = stakes.flatMap(({ claims }, share) => {
+    if (isFree[share]) return [];
+    return claims.filter((claim) => !mayRoute(protection, claim)).map((claim) => ({ claim, share }));
+  });
+  const heldBack = lost.filter(({ claim, share }) => isHeldBack(protection, claim, share));
+  return { unbearable: new Set(lost.map(({ claim }) => claim)), heldBack: heldBack.map(({ claim }) => ({ claim })) };
 }
 
 function partOf(stake: Stake, lost: ReadonlySet<Claim>, entangled: ReadonlySet<string>): Part {

@@ -1,4 +1,5 @@
 import { reportsIn } from "./discovered.ts";
+import { endpointRoutes } from "./endpoint.ts";
 import { foreignKeysAmong, type Holding, heldsOf, type Matched, type Roster } from "./holding.ts";
 import type { ConnectionId, MeshId, NodeName } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
@@ -12,8 +13,11 @@ import { agesAmong, type ReachInput, settleReach } from "./reach.ts";
 import type { Recall, ShareSteps } from "./recall.ts";
 import type { Candidate, Rendered, RenderInput } from "./render.ts";
 import type { Servers } from "./servers.ts";
+import { type NewPlace, placeText } from "./sight.ts";
 import type { SilentOwner } from "./silent-owners.ts";
 import type { Stake } from "./stake.ts";
+import { compareTexts } from "./texts.ts";
+import { isRoutedToOthers, keptOf, type Use } from "./uses.ts";
 import type { ClusterView, World } from "./world.ts";
 
 /** What one source gives to a target, or what several want of one node. */
@@ -29,6 +33,7 @@ export interface Surroundings {
   readonly kept: readonly KeptPeer[];
   readonly servers: Servers;
   readonly promised: Promised;
+  readonly uses: readonly Use[];
 }
 
 /** What a source wants, before anybody else is asked. */
@@ -48,14 +53,13 @@ export function renderInput(
   { world, holding, kept, servers, promised }: Surroundings,
 ): RenderInput {
   const { mesh, source, connected, connection, entry, admitted, unclear, view } = judged;
-  const isOfSource = ({ held }: KeptPeer): boolean => held.source === source && held.owners.includes(mesh);
   const { resolved, allowedCidrs, digest } = world;
   return {
     ...{ mesh, source, connected, connection, entry, admitted, unclear, servers, promised, resolved },
     ...{ allowedCidrs, digest },
     silent: view?.silent ?? nobody,
     helds: heldsOf(holding, admitted),
-    kept: kept.filter(isOfSource).map(({ held }) => held),
+    kept: keptOf(judged, kept),
     foreignKeys: foreignKeysAmong(holding.roster, admitted),
   };
 }
@@ -107,7 +111,18 @@ function splitShared(rendered: readonly RenderedShare[], shared: ReadonlySet<str
 }
 
 export function mergeShared({ wishes }: { readonly wishes: readonly Candidate[] }) {
-  return { candidates: mergeByPublicKey(wishes), notes: conflictNotes(wishes) };
+  const ofKey = Map.groupBy(wishes, ({ publicKey }) => publicKey);
+  const candidates = mergeByPublicKey(wishes).map((one) => ({
+    ...one,
+    ranks: ranksIn(ofKey.get(one.publicKey) ?? []),
+  }));
+  return { candidates, notes: conflictNotes(wishes) };
+}
+
+/** Each route as the oldest mesh that wants it: what a newer one adds is no older for being on the same Peer. */
+function ranksIn(wishes: readonly Candidate[]): ReadonlyMap<string, string> {
+  const newestFirst = wishes.toSorted((a, b) => compareTexts(b.rank, a.rank));
+  return new Map(newestFirst.flatMap(({ rank, routes }) => routes.map(({ text }) => [text, rank] as const)));
 }
 
 export interface ReachSurroundings extends Surroundings {
@@ -124,17 +139,32 @@ function reachInput(
   shares: readonly Share[],
   around: ReachSurroundings,
 ): ReachInput {
-  const { world, view, promised, silentOf } = around;
+  const { world, view, silentOf } = around;
   const reports = reportsIn(view.observed);
   const clusters = clustersIn(candidates);
   const related = shares.filter((share) => !clusters.isDisjointFrom(clustersIn(share.candidates)));
-  return {
-    ...{ candidates, helds, promised, resolved: world.resolved },
+  const seen = {
+    ...{ candidates, helds, resolved: world.resolved },
     reported: reports.size === 0 ? [] : candidates.map(({ publicKey }) => reports.get(publicKey)),
+  };
+  const isOthers = (place: NewPlace): boolean => isOfOthers(place, around);
+  return {
+    ...seen,
+    barred: steps.newPlaces(seen).filter(isOthers).map(placeText),
     ages: agesAmong(helds, view),
     routed: related.length === 1 ? candidates : related.flatMap((share) => share.candidates),
     silent: steps.strangers({ candidates, helds }).flatMap((owner) => silentOf(owner) ?? []),
   };
+}
+
+/**
+ * True for an endpoint that would keep the routes of others out: no route may lead to where a tunnel ends. Those that are on
+ * Peers stay there, and those that others have a right to before it are not for it to take.
+ */
+function isOfOthers({ candidate, endpoint }: NewPlace, { promised, uses }: Surroundings): boolean {
+  return endpointRoutes(endpoint).some(
+    (route) => isRoutedToOthers(uses, candidate, route) || promised.before(candidate).touches(route),
+  );
 }
 
 const clustersIn = onceFor(

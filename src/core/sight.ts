@@ -1,6 +1,6 @@
-import { type Endpoint, endpointRoutes, hostText, parseEndpoint, sameEndpoint } from "./endpoint.ts";
-import type { HeldPeer } from "./peer.ts";
-import type { Tunnels } from "./promised.ts";
+import { type Endpoint, hostText, parseEndpoint, sameEndpoint } from "./endpoint.ts";
+import type { Helds } from "./holding.ts";
+import { type HeldPeer, isOwnPeer } from "./peer.ts";
 import type { Candidate } from "./render.ts";
 
 /** Everything that is known in one target about where a node is. */
@@ -24,8 +24,8 @@ export interface Sight {
 
 interface Seen {
   readonly held: HeldPeer | undefined;
-  /** Every route that leads into a tunnel. */
-  readonly routes: Tunnels;
+  /** It lies neither in a tunnel of its own cluster nor where others are. */
+  readonly isFree: (endpoint: Endpoint) => boolean;
   /** From where the target's nodes have met it. */
   readonly reported: readonly Endpoint[];
   readonly resolved: Resolved;
@@ -49,10 +49,45 @@ export function isAtRest(
   );
 }
 
-export function sightOf(candidate: Candidate, { held, routes, reported, resolved }: Seen): Sight {
+export interface PlacesInput {
+  readonly candidates: readonly Candidate[];
+  /** Of each of them. */
+  readonly helds: Helds;
+  readonly reported: readonly (readonly Endpoint[] | undefined)[];
+  readonly resolved: Resolved;
+}
+
+/** An endpoint that a node's Peer would get and does not have. */
+export interface NewPlace {
+  readonly candidate: Candidate;
+  readonly endpoint: Endpoint;
+}
+
+/** One text for it; the port is nobody's concern. */
+export function placeText({ candidate, endpoint }: NewPlace): string {
+  return `${candidate.publicKey} ${hostText(endpoint)}`;
+}
+
+const nowhere: readonly Endpoint[] = [];
+
+/** Where nodes may come to be reached and are not yet. What a Peer has already is not among it: it works, so it stays. */
+export function newPlacesIn({ candidates, helds, reported, resolved }: PlacesInput): readonly NewPlace[] {
+  return candidates.flatMap((candidate, index) => {
+    const [held, met = nowhere] = [helds[index], reported[index]];
+    if (isAtRest(candidate, held, met)) return [];
+    const said = candidate.roams
+      ? addressOf(candidate.endpoint, held?.endpoint, resolved)
+      : saidBy(candidate, held, resolved);
+    const present = isOwnPeer(candidate, held) && held?.endpoint ? hostText(held.endpoint) : undefined;
+    const places = [...(said ? [said] : nowhere), ...(candidate.pinned ? nowhere : met)];
+    return places.filter((place) => hostText(place) !== present).map((endpoint) => ({ candidate, endpoint }));
+  });
+}
+
+export function sightOf(candidate: Candidate, { held, isFree, reported, resolved }: Seen): Sight {
   const said = candidate.roams ? undefined : saidBy(candidate, held, resolved);
   const isNew = isNewlySaid(candidate, held, said);
-  const mayBe = (endpoint: Endpoint): boolean => !candidate.pinned && !isRouted(endpoint, routes);
+  const mayBe = (endpoint: Endpoint): boolean => !candidate.pinned && isFree(endpoint);
   const wasMet = held?.endpoint && held.declared !== "" && !isNew && mayBe(held.endpoint);
   const present = wasMet ? held.endpoint : undefined;
   const seen = reported.length === 0 ? reported : reported.filter(mayBe);
@@ -73,11 +108,12 @@ export function addressOf(endpoint: Endpoint, present: Endpoint | undefined, res
   return isConforming ? present : { host: { ip: first }, port: endpoint.port };
 }
 
-export function isRouted(endpoint: Endpoint, routes: Tunnels): boolean {
-  return endpointRoutes(endpoint).some((route) => routes.touches(route));
-}
-
-function saidBy({ endpoint, pinned }: Candidate, held: HeldPeer | undefined, resolved: Resolved): Endpoint | undefined {
+/** Where a node says it is. A name without an answer says what it said before. */
+export function saidBy(
+  { endpoint, pinned }: Candidate,
+  held: HeldPeer | undefined,
+  resolved: Resolved,
+): Endpoint | undefined {
   return addressOf(endpoint, writtenFor(held), resolved) ?? (pinned ? held?.endpoint : writtenFor(held));
 }
 

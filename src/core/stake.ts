@@ -5,7 +5,7 @@ import type { Matched } from "./holding.ts";
 import { joined } from "./many.ts";
 import type { MeshEntry } from "./mesh.ts";
 import { onceFor } from "./once-per.ts";
-import { type HeldPeer, type Peer, routesOf, samePeer } from "./peer.ts";
+import { type HeldPeer, isOwnPeer, type Peer, routesOf, samePeer } from "./peer.ts";
 import { aggregate, type Ranges, rangesOf, steadyRanges } from "./ranges.ts";
 import { type Each, remembered } from "./remembered.ts";
 import type { Candidate } from "./render.ts";
@@ -112,7 +112,7 @@ export function asPeer(candidate: Candidate, { routes, inPieces }: Pick<Peer, "r
 }
 
 function claimsOf(candidate: Candidate, held: HeldPeer | undefined): readonly Claim[] {
-  const there = routesOf(held);
+  const there = routesOf(isOwnPeer(candidate, held) ? held : undefined);
   const isIncumbent = candidate.routes.map((route) => there.covers(route));
   if (isIncumbent.every(Boolean)) return incumbentClaims(candidate);
   return candidate.routes.map((route, index) => claimFor(candidate, route, isIncumbent[index] ?? false));
@@ -123,6 +123,6 @@ const incumbentClaims = onceFor((candidate: Candidate): readonly Claim[] =>
   candidate.routes.map((route) => claimFor(candidate, route, true)),
 );
 
-function claimFor({ publicKey, cluster, rank }: Candidate, route: Cidr, incumbent: boolean): Claim {
-  return { peer: publicKey, cluster, route, incumbent, rank };
+function claimFor({ publicKey, cluster, rank, ranks }: Candidate, route: Cidr, incumbent: boolean): Claim {
+  return { peer: publicKey, cluster, route, incumbent, rank: ranks?.get(route.text) ?? rank };
 }

@@ -1,7 +1,9 @@
 import fc from "fast-check";
+import { networksIn } from "../../src/core/cidr.ts";
 import { diffPeers, type PeerChange } from "../../src/core/diff.ts";
 import { parseDiscovered } from "../../src/core/discovered.ts";
 import { clusterName, type NodeName, nodeName } from "../../src/core/ids.ts";
+import { declaredNetworks } from "../../src/core/mesh.ts";
 import { keptMark } from "../../src/core/move.ts";
 import type { NodeFacts } from "../../src/core/node.ts";
 import { oncePer } from "../../src/core/once-per.ts";
@@ -9,7 +11,7 @@ import { nextPhase } from "../../src/core/order.ts";
 import type { HeldPeer } from "../../src/core/peer.ts";
 import { permitted } from "../../src/core/permitted.ts";
 import { roamingKeepaliveSeconds } from "../../src/core/sight.ts";
-import type { ClusterView, World } from "../../src/core/world.ts";
+import type { ClusterView, ConnectedMesh, World } from "../../src/core/world.ts";
 import { aKey, aMesh, aNode, aView, aWorld, connected, heldAs, known, planOf, unknown } from "./build.ts";
 
 export const numbers = [1, 2, 3] as const;
@@ -64,7 +66,7 @@ export const aState = fc.record({
   isFlat: fc.boolean(),
   keepalive: fc.constantFrom(0, 0, 25, 10),
   extra: fc.constantFrom<readonly string[]>([], ["10.0.0.0/16"], ["172.16.0.0/24"]),
-  second: fc.constantFrom("none", "valid", "refused"),
+  second: fc.constantFrom("none", "valid", "refused", "older", "newer"),
   addresses: fc.constantFrom<readonly string[]>(["198.51.100.1"], ["198.51.100.2"], []),
   met: fc.array(fc.record({ by: fc.nat(2), of: fc.nat(2), node: fc.nat(3), at: fc.constantFrom(...places) }), {
     maxLength: 6,
@@ -78,6 +80,22 @@ export type State = typeof aState extends fc.Arbitrary<infer Value> ? Value : ne
 // Facts that are the same are the same objects, as they are where watches keep them.
 const meshFor = oncePer((entry: string) => connected(aMesh(3, JSON.parse(entry))));
 const other = connected(aMesh(2, { additionalCIDRs: ["192.168.77.0/24"] }, "other"));
+/** A mesh of the first and the third cluster that declares for them what others have. */
+const rivalOf = (name: string): ConnectedMesh => {
+  const mesh = aMesh(3, {}, name);
+  const more: Readonly<Record<string, readonly string[]>> = {
+    c1: ["10.2.1.0/24", "172.16.3.0/30"],
+    c3: ["10.2.0.0/24", "203.0.113.0/31", "198.51.100.16/28"],
+  };
+  const entries = mesh.entries.filter(({ name: cluster }) => cluster in more);
+  const greedy = entries.map(({ networks, ...entry }) => {
+    const allowed = [...declaredNetworks({ ...entry, networks }), ...networksIn(more[entry.name] ?? [])];
+    return { ...entry, networks: { form: "flat", allowed } as const };
+  });
+  return connected({ ...mesh, entries: greedy });
+};
+/** Of meshes of one age the name decides. */
+const rivals: Readonly<Record<string, ConnectedMesh>> = { older: rivalOf("a-rival"), newer: rivalOf("z-rival") };
 const nodeFor = oncePer((cluster: number) =>
   oncePer((number: number) => oncePer((odd: Partial<NodeFacts>) => aNode(cluster, number, odd))),
 );
@@ -99,7 +117,7 @@ export class Scene {
     return aWorld({
       views: numbers.map((_, index) => this.#view(state, index, isFresh)),
       overrides: {
-        meshes: second === "valid" ? [first, other] : [first],
+        meshes: [first, second === "valid" ? other : (rivals[second] ?? [])].flat(),
         refused: new Set(second === "refused" ? [other.mesh.id] : []),
         resolved: answersFor(addresses.join()),
       },

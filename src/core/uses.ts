@@ -1,0 +1,121 @@
+import { networksIn } from "./cidr.ts";
+import { endpointRoutes } from "./endpoint.ts";
+import { type Helds, type Holding, heldsOf } from "./holding.ts";
+import type { ConnectionId, MeshId } from "./ids.ts";
+import type { JudgedSource } from "./judge.ts";
+import type { KeptPeer } from "./kept.ts";
+import { declaredNetworks, declaredRanges } from "./mesh.ts";
+import { type MeshNode, ownRoutes } from "./node.ts";
+import { onceFor } from "./once-per.ts";
+import type { HeldPeer } from "./peer.ts";
+import type { Asker, Promises, Usage } from "./promised.ts";
+import { meet, rangesOf, type Span } from "./ranges.ts";
+import type { Recall } from "./recall.ts";
+import type { SourceId } from "./source.ts";
+import { compareTexts } from "./texts.ts";
+
+/** The Peers that a source has in a target already. What is on them works, and what works stays: it is in use. */
+export interface Use {
+  /** Absent where nobody knows which it is. */
+  readonly cluster?: ConnectionId | undefined;
+  readonly held: readonly HeldPeer[];
+}
+
+export interface UseInput {
+  readonly mesh: MeshId;
+  readonly cluster: ConnectionId | undefined;
+  /** Of the nodes that are wanted. */
+  readonly helds: Helds;
+  readonly kept: readonly HeldPeer[];
+}
+
+/** A Peer with the key of a node is not of its mesh before the mesh has written it. */
+export function useOf({ mesh, cluster, helds, kept }: UseInput): Use {
+  const own = helds.filter((held) => held?.owners.includes(mesh)) as readonly HeldPeer[];
+  return { cluster, held: [...own, ...kept] };
+}
+
+export interface OthersUseInput {
+  readonly foreign: readonly HeldPeer[];
+  readonly kept: readonly HeldPeer[];
+}
+
+export function useOfOthers({ foreign, kept }: OthersUseInput): Use {
+  return { held: [...foreign, ...kept] };
+}
+
+export interface UsesInput {
+  readonly sources: readonly JudgedSource[];
+  readonly holding: Holding;
+  readonly kept: readonly KeptPeer[];
+  readonly recall: Recall;
+}
+
+/** One for each source, then one for all Peers of others: kept for meshes that give nothing now, or not ours. */
+export function usesOf({ sources, holding, kept, recall }: UsesInput): readonly Use[] {
+  const named = Map.groupBy(kept, ({ held }) => held.source);
+  const known = new Set<HeldPeer>();
+  const ofSources = sources.map((source) => {
+    const helds = heldsOf(holding, source.admitted);
+    const { mesh, connection: cluster } = source;
+    const own = keptOf(source, named.get(source.source) ?? []);
+    for (const held of own) known.add(held);
+    return recall.of(source).use({ mesh, cluster, helds, kept: own });
+  });
+  const strays = kept.filter(({ held }) => !known.has(held)).map(({ held }) => held);
+  return [...ofSources, recall.useOfOthers({ foreign: holding.foreign, kept: strays })];
+}
+
+/** Peers of a source that are only kept. */
+export function keptOf(source: SourceId, kept: readonly KeptPeer[]): readonly HeldPeer[] {
+  const isOwn = ({ held }: KeptPeer): boolean => held.source === source.source && held.owners.includes(source.mesh);
+  return kept.filter(isOwn).map(({ held }) => held);
+}
+
+/** True where a Peer of another cluster leads to it. */
+export function isRoutedToOthers(uses: readonly Use[], { cluster }: Asker, span: Span): boolean {
+  return uses.some((use) => use.cluster !== cluster && routesIn(use.held).touches(span));
+}
+
+const routesIn = onceFor((held: readonly HeldPeer[]) => rangesOf(held.flatMap(routesOn)));
+const addressesIn = onceFor((held: readonly HeldPeer[]) =>
+  rangesOf([...held.flatMap(routesOn), ...held.flatMap(endOf)]),
+);
+const routesOn = ({ allowedIps }: HeldPeer) => networksIn(allowedIps);
+const endOf = ({ endpoint }: HeldPeer) => (endpoint ? endpointRoutes(endpoint) : []);
+
+export interface UsagesInput extends Omit<Promises, "usages"> {
+  /** The nodes of each entry. */
+  readonly nodes: readonly (readonly MeshNode[])[];
+  /** What each entry uses, and after them what others do. */
+  readonly uses: readonly Use[];
+}
+
+/**
+ * Of all networks of the entries, in order. An entry has to have all its networks for itself: no Peer of another cluster is
+ * in them, be it with a route or with its endpoint. The oldest mesh needs no such right.
+ */
+export function usagesOf(input: UsagesInput): readonly Usage[] {
+  const { entries, nodes, ranks, uses } = input;
+  const [oldest] = ranks.toSorted(compareTexts);
+  return entries.flatMap((entry, index) => {
+    const networks = declaredNetworks(entry);
+    if (ranks[index] === oldest || isEntered(input, index)) return networks.map(() => "none" as const);
+    const [wanted, held] = [wantedIn(nodes[index] ?? []), routesIn(uses[index]?.held ?? [])];
+    return networks.map((network): Usage => {
+      if (held.touches(network)) return "peers";
+      return wanted.touches(network) ? "nodes" : "none";
+    });
+  });
+}
+
+const wantedIn = onceFor((nodes: readonly MeshNode[]) => rangesOf(nodes.flatMap(ownRoutes)));
+
+/** True when another cluster is in the networks of an entry. */
+function isEntered({ entries, connections, uses }: UsagesInput, own: number): boolean {
+  const [entry, connection] = [entries[own], connections[own]];
+  return uses.some(({ cluster, held }, index) => {
+    const isOwn = index === own || (cluster !== undefined && cluster === connection);
+    return !isOwn && entry !== undefined && meet(declaredRanges(entry), addressesIn(held));
+  });
+}
