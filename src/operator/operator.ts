@@ -1,28 +1,20 @@
-import {
-  type ClusterMeshObject,
-  clusterMeshes,
-  isMeshEdit,
-  isTriggered,
-  type MeshRecord,
-} from "../api/cluster-mesh.ts";
+import { type ClusterMeshObject, clusterMeshes } from "../api/cluster-mesh.ts";
 import { type ConnectionId, type MeshId, meshId } from "../core/ids.ts";
 import { hasNewSource } from "../core/status.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { ConnectionConfig } from "../kube/connection-config.ts";
 import { EventRecorder } from "../kube/events.ts";
-import type { Change } from "../kube/informer.ts";
 import type { KubeconfigLicence } from "../kube/kubeconfig.ts";
-import type { ClusterChange } from "../registry/connection.ts";
 import { informerSummary } from "../registry/summary.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { runController } from "../runtime/controller.ts";
 import type { Part } from "../runtime/lifecycle.ts";
 import type { Logger } from "../runtime/log.ts";
 import { done, type Outcome } from "../runtime/outcome.ts";
-import { WorkQueue } from "../runtime/queue.ts";
+import type { WorkQueue } from "../runtime/queue.ts";
 import { annotateNodes } from "./annotate-nodes.ts";
 import { applyChanges } from "./apply.ts";
-import { connectClusters, secretsBehind, type Topology } from "./connect-clusters.ts";
+import { connectClusters, type Topology } from "./connect-clusters.ts";
 import { Contest } from "./contest.ts";
 import { EventLimit } from "./event-limit.ts";
 import { leaveCluster } from "./leave-cluster.ts";
@@ -32,8 +24,9 @@ import { clusterNames, counting, type OperatorMetrics } from "./operator-metrics
 import type { OperatorState } from "./operator-state.ts";
 import { patchMesh } from "./patch-mesh.ts";
 import { Reactions } from "./reactions.ts";
-import { digestMs, syncTarget } from "./sync-target.ts";
+import { syncTarget } from "./sync-target.ts";
 import { type TendPorts, tendMesh } from "./tend-mesh.ts";
+import { WakeUps } from "./wake-ups.ts";
 
 /** What the operator needs from outside. */
 export interface OperatorPorts {
@@ -52,11 +45,7 @@ export interface OperatorOptions extends OperatorPorts, MemoryOptions {
   readonly nodeKeepaliveSeconds: number;
 }
 
-/** Changes of one target within this time become one burst: every burst makes Kilo replace all peers of a device. */
-const coalesceMs = 5;
-const writeBackoff = { firstMs: 200, maxMs: 60_000 };
-
-/** The composition root: four controllers, and which of them each change wakes. */
+/** The composition root: four controllers and what each of them works with. */
 export class Operator {
   readonly #options: OperatorOptions;
   readonly #memory: Memory;
@@ -64,10 +53,7 @@ export class Operator {
   readonly #eventLimit: EventLimit;
   readonly #contest: Contest;
   readonly #reactions: Reactions;
-  readonly #connects: WorkQueue<"clusters">;
-  readonly #targets: WorkQueue<ConnectionId>;
-  readonly #nodes: WorkQueue<ConnectionId>;
-  readonly #statuses: WorkQueue<MeshId>;
+  readonly #wakeUps: WakeUps;
   readonly #written: TendPorts["written"] = new Map();
   readonly #startedMs: number;
 
@@ -80,31 +66,29 @@ export class Operator {
     this.#reactions = new Reactions({ clock, onReaction: (target, ms) => metrics.reacted(target, ms) });
     const reporter = { controller: "kilo-clustermesh.io/operator", instance: options.instance };
     this.#events = new EventRecorder({ client, clock, log, reporter });
-    this.#connects = new WorkQueue({ clock, parallel: 1 });
-    this.#targets = new WorkQueue({ clock, parallel: 16, coalesceMs, backoff: writeBackoff });
-    this.#nodes = new WorkQueue({ clock, parallel: 4, coalesceMs: 1000 });
-    this.#statuses = new WorkQueue({ clock, parallel: 4, coalesceMs: 200 });
     this.#memory = new Memory(options, {
-      meshChanged: (change) => this.#meshChanged(change),
-      clusterChanged: (id, change) => this.#clusterChanged(id, change),
-      wishesChanged: () => this.#connects.add("clusters"),
-      worldChanged: () => this.#wakeTargets(),
+      meshChanged: (change) => this.#wakeUps.meshChanged(change),
+      clusterChanged: (id, change) => this.#wakeUps.clusterChanged(id, change),
+      wishesChanged: () => this.#wakeUps.connects.add("clusters"),
+      worldChanged: () => this.#wakeUps.wakeTargets(),
     });
+    this.#wakeUps = new WakeUps({ clock, memory: this.#memory, reactions: this.#reactions });
   }
 
   /** In the order they start; they stop in reverse, so that the writers stop first. */
   parts(): Part[] {
     const { registry, names, secrets, meshes } = this.#memory;
+    const { connects, targets, nodes, statuses } = this.#wakeUps;
     return [
       { name: "registry", start: () => registry.start(), stop: () => registry.stop() },
       { name: "names", start: () => undefined, stop: () => names.stop() },
       { name: "secrets", start: () => undefined, stop: () => secrets.stop() },
       { name: "meshes", start: () => meshes.start(), stop: () => meshes.stop() },
       { name: "events", start: () => undefined, stop: () => this.#events.stop() },
-      this.#controller("tend-mesh", this.#statuses, (id) => tendMesh(id, this.#tendPorts())),
-      this.#controller("annotate-nodes", this.#nodes, (id) => this.#annotate(id)),
-      this.#controller("sync-target", this.#targets, (id) => this.#sync(id)),
-      this.#controller("connect-clusters", this.#connects, () => this.#connect()),
+      this.#controller("tend-mesh", statuses, (id) => tendMesh(id, this.#tendPorts())),
+      this.#controller("annotate-nodes", nodes, (id) => this.#annotate(id)),
+      this.#controller("sync-target", targets, (id) => this.#sync(id)),
+      this.#controller("connect-clusters", connects, () => this.#connect()),
     ];
   }
 
@@ -121,10 +105,10 @@ export class Operator {
       reports,
       informers: () => [informerSummary(clusterMeshes, meshes), secrets.summary()],
       queues: {
-        "connect-clusters": this.#connects,
-        "sync-target": this.#targets,
-        "annotate-nodes": this.#nodes,
-        "tend-mesh": this.#statuses,
+        "connect-clusters": this.#wakeUps.connects,
+        "sync-target": this.#wakeUps.targets,
+        "annotate-nodes": this.#wakeUps.nodes,
+        "tend-mesh": this.#wakeUps.statuses,
       },
       eventsDropped: () => this.#events.dropped + this.#eventLimit.heldBack,
     };
@@ -173,11 +157,11 @@ export class Operator {
       },
       record: (id, report) => {
         reports.set(id, report);
-        this.#wakeMeshesOf(id);
+        this.#wakeUps.wakeMeshesOf(id);
       },
       wake: (id) => {
         this.#memory.speaksFor(id, target);
-        this.#targets.add(id);
+        this.#wakeUps.targets.add(id);
       },
       resolve: (wanted) => names.follow(target, wanted),
       proveGhosts: () => meshLists.prove(),
@@ -190,7 +174,7 @@ export class Operator {
       closed: (id, parting) => {
         this.#memory.rotations.closed(id, parting);
         names.follow(id, []);
-        this.#connects.add("clusters");
+        this.#wakeUps.connects.add("clusters");
       },
     });
   }
@@ -201,7 +185,7 @@ export class Operator {
       client: (id) => this.#memory.registry.get(id)?.client,
       flagSeconds: this.#options.nodeKeepaliveSeconds,
       tell: (id, command) => {
-        if (this.#memory.tellNodeCommand(id, command)) this.#wakeMeshesOf(id);
+        if (this.#memory.tellNodeCommand(id, command)) this.#wakeUps.wakeMeshesOf(id);
       },
       log: this.#options.log,
     });
@@ -242,57 +226,8 @@ export class Operator {
   #settle(topology: Topology): void {
     if (!this.#memory.settle(topology)) return;
     this.#options.metrics.named(clusterNames(topology));
-    this.#wakeTargets();
-    for (const id of topology.ledgers.keys()) this.#statuses.add(id);
-  }
-
-  #wakeTargets(ids: Iterable<ConnectionId> = this.#memory.registry.ids()): void {
-    for (const id of ids) {
-      this.#targets.add(id);
-      this.#nodes.add(id);
-    }
-  }
-
-  #wakeMeshesOf(id: ConnectionId): void {
-    for (const mesh of this.#memory.meshesOf(id)) this.#statuses.add(mesh);
-  }
-
-  /**
-   * Somebody asks for a fresh look: the mesh's Secrets and clusters are tried and listed now, and planned anew. Those of
-   * other meshes are not: whoever may write one mesh must not cost all of them.
-   */
-  #lookAgain(record: MeshRecord): void {
-    const ids = this.#memory.connectionsOf(record.id);
-    this.#memory.secrets.relist(secretsBehind(record));
-    this.#memory.registry.relist(ids);
-    this.#wakeTargets(ids);
-  }
-
-  #meshChanged({ key, before, after }: Change<MeshRecord>): void {
-    if (isMeshEdit(before, after)) this.#connects.add("clusters");
-    if (after && isTriggered(before, after)) this.#lookAgain(after);
-    // Its first Peer waits for the ledger.
-    if (after && !before) this.#statuses.addAfter(key as MeshId, 0);
-    else if (after) this.#statuses.add(key as MeshId);
-  }
-
-  /** The one place where a change in one cluster becomes work. */
-  #clusterChanged(id: ConnectionId, change: ClusterChange): void {
-    const isOfNode = change === "node" || change === "ground";
-    if (isOfNode || change === "knowledge") this.#wakeOthers(id, isOfNode);
-    if (change === "ground") this.#reactions.changed(id);
-    if (change !== "node") this.#targets.addAfter(id, change === "written" ? digestMs : coalesceMs);
-    if (change !== "knowledge") return;
-    this.#wakeMeshesOf(id);
-    if (this.#memory.rotations.isWaiting) this.#connects.add("clusters");
-  }
-
-  #wakeOthers(id: ConnectionId, isOfNode: boolean): void {
-    for (const target of this.#memory.receiversOf(id)) {
-      if (isOfNode) this.#reactions.changed(target);
-      this.#targets.add(target);
-    }
-    this.#nodes.add(id);
+    this.#wakeUps.wakeTargets();
+    for (const id of topology.ledgers.keys()) this.#wakeUps.statuses.add(id);
   }
 }
 
