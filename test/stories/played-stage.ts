@@ -1,13 +1,8 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { isDeepStrictEqual } from "node:util";
-import { type ClusterMeshObject, clusterMeshes } from "../../src/api/cluster-mesh.ts";
 import { clusterMeshCrd, customResourceDefinitions, isEstablished } from "../../src/api/crd.ts";
-import { nodes } from "../../src/api/kilo-node.ts";
 import type { PeerObject } from "../../src/api/kilo-peer.ts";
-import { secrets } from "../../src/api/kubeconfig-secret.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
-import { isKubeError } from "../../src/kube/errors.ts";
 import { namespaces } from "../../src/kube/resource.ts";
 import type { OperatorConfig } from "../../src/operator/config.ts";
 import { peerCrd } from "../../src/sandbox/kilo/peer-crd.ts";
@@ -18,35 +13,19 @@ import { logTail } from "../support/log-tail.ts";
 import { type RunningOperator, startOperator } from "../support/run-operator.ts";
 import { assertHolds, peersIn } from "./compare-peers.ts";
 import { assertTrueStatus } from "./compare-status.ts";
-import {
-  addressesOf,
-  aMesh,
-  aNode,
-  annotationsOf,
-  type EntryFacts,
-  type Facts,
-  homeNamespace,
-  type Letter,
-  letters,
-  type MeshFacts,
-  meshIdOf,
-  meshSpec,
-  type NodeFacts,
-  nodeObject,
-  noFacts,
-} from "./facts.ts";
+import { aMesh, homeNamespace, type Letter, letters, type MeshFacts } from "./facts.ts";
 import { Heartbeats } from "./heartbeats.ts";
 import { RequestCounter } from "./request-counter.ts";
 import { type Arena, type Credential, operatorAgent, type PeerVerb, type Ring } from "./ring.ts";
-import type { Costs, ReadyCondition, Stage } from "./stage.ts";
+import type { Costs, Stage } from "./stage.ts";
+import { StagedMeshes, unless } from "./staged-meshes.ts";
 import { Stopwatch } from "./stopwatch.ts";
 
-const refOf = ({ namespace, name }: MeshFacts) => ({ namespace, name });
 /** Longer than the operator keeps a status back. */
 const quietSeconds = 12;
 
-/** A stage on the clusters of one ring. Everything it does goes through the API as administrator. */
-export class PlayedStage implements Stage {
+/** A stage on the clusters of one ring. */
+export class PlayedStage extends StagedMeshes implements Stage {
   readonly #arena: Arena;
   readonly #factor: number;
   readonly #patienceMs: number | undefined;
@@ -57,9 +36,7 @@ export class PlayedStage implements Stage {
   readonly #counter: RequestCounter;
   readonly #heartbeats: Heartbeats;
   readonly #tail = logTail();
-  readonly #stripped = new Set<string>();
   readonly #instances = new Map<Letter, string>();
-  #facts = noFacts;
 
   static async open(ring: Ring): Promise<PlayedStage> {
     const stage = new PlayedStage(await ring.open(), ring);
@@ -68,6 +45,7 @@ export class PlayedStage implements Stage {
   }
 
   constructor(arena: Arena, ring: Pick<Ring, "clockFactor" | "patienceMs" | "boundsTimes">) {
+    super();
     const { clockFactor, patienceMs, boundsTimes } = ring;
     this.#arena = arena;
     this.#factor = clockFactor;
@@ -77,7 +55,7 @@ export class PlayedStage implements Stage {
     this.#heartbeats = new Heartbeats({
       clock: fastClock(clockFactor),
       admin: (cluster) => this.admin(cluster),
-      living: () => this.#facts.nodes.filter(({ name, silent }) => !this.#stripped.has(name) && !silent),
+      living: () => this.living(),
     });
   }
 
@@ -93,12 +71,12 @@ export class PlayedStage implements Stage {
     return this.#tail.lines();
   }
 
-  get facts(): Facts {
-    return this.#facts;
-  }
-
   admin(cluster: Letter): KubeClient {
     return this.#arena.clusters[cluster].admin;
+  }
+
+  protected credentialOf(cluster: Letter): Promise<Credential> {
+    return this.#arena.clusters[cluster].credential();
   }
 
   async furnish(): Promise<void> {
@@ -114,96 +92,6 @@ export class PlayedStage implements Stage {
     await this.settled();
     await this.mark();
     return mesh;
-  }
-
-  assume(facts: Partial<Facts>): void {
-    this.#facts = { ...this.#facts, ...facts };
-  }
-
-  async addNode(cluster: Letter, index: number, overrides: Partial<NodeFacts> = {}): Promise<NodeFacts> {
-    const node = aNode(cluster, index, overrides);
-    await this.admin(cluster).create(nodes, nodeObject(node));
-    this.#facts = { ...this.#facts, nodes: [...this.#facts.nodes, node] };
-    return node;
-  }
-
-  async deleteNode(name: string): Promise<void> {
-    const { cluster } = this.#node(name);
-    this.#facts = { ...this.#facts, nodes: this.#facts.nodes.filter((node) => node.name !== name) };
-    await this.admin(cluster).delete(nodes, { name });
-  }
-
-  async changeNode(name: string, change: Partial<NodeFacts>): Promise<void> {
-    const before = this.#node(name);
-    const node = { ...before, ...change };
-    await this.#annotate(node, { "kilo.squat.ai/force-endpoint": null, ...annotationsOf(node) });
-    const addresses = addressesOf(node);
-    if (!isDeepStrictEqual(addresses, addressesOf(before))) await this.#address(node, addresses);
-    this.#facts = { ...this.#facts, nodes: this.#facts.nodes.map((one) => (one.name === name ? node : one)) };
-  }
-
-  hushNode(name: string): void {
-    const nodes = this.#facts.nodes.map((node) => (node.name === name ? { ...node, silent: true } : node));
-    this.#facts = { ...this.#facts, nodes };
-  }
-
-  async stripNode(name: string): Promise<void> {
-    this.#stripped.add(name);
-    const kilo = Object.keys(annotationsOf(this.#node(name))).filter((key) => !key.endsWith("/force-endpoint"));
-    await this.#annotate(this.#node(name), Object.fromEntries(kilo.map((key) => [key, null])));
-  }
-
-  async dressNode(name: string): Promise<void> {
-    this.#stripped.delete(name);
-    await this.#annotate(this.#node(name), annotationsOf(this.#node(name)));
-  }
-
-  async applyMesh(mesh: MeshFacts): Promise<void> {
-    const others = this.#facts.meshes.filter((one) => one.home !== mesh.home || meshIdOf(one) !== meshIdOf(mesh));
-    const exists = others.length < this.#facts.meshes.length;
-    this.#facts = { ...this.#facts, meshes: [...others, mesh] };
-    for (const entry of mesh.entries) await this.#connect(mesh, entry);
-    if (exists) return this.writeSpec(mesh, meshSpec(mesh));
-    const metadata = { namespace: mesh.namespace, name: mesh.name };
-    await this.eventually(() => this.admin(mesh.home).create(clusterMeshes, { metadata, spec: meshSpec(mesh) }));
-  }
-
-  async writeSpec(mesh: MeshFacts, spec: unknown): Promise<void> {
-    await this.admin(mesh.home).patch(clusterMeshes, refOf(mesh), { body: { spec } });
-  }
-
-  async deleteMesh(mesh: MeshFacts): Promise<void> {
-    await this.admin(mesh.home).delete(clusterMeshes, refOf(mesh));
-    this.#forgetMesh(mesh);
-  }
-
-  async forceDeleteMesh(mesh: MeshFacts): Promise<void> {
-    const admin = this.admin(mesh.home);
-    await admin.delete(clusterMeshes, refOf(mesh));
-    await admin
-      .patch(clusterMeshes, refOf(mesh), { body: { metadata: { finalizers: null } } })
-      .catch(unless("not-found"));
-    this.#forgetMesh(mesh);
-  }
-
-  async putSecret(mesh: MeshFacts, secret: string, cluster: Letter): Promise<Credential> {
-    const credential = await this.#arena.clusters[cluster].credential();
-    await this.writeSecret(mesh, secret, credential.kubeconfig);
-    return credential;
-  }
-
-  async writeSecret({ home, namespace }: MeshFacts, name: string, kubeconfig: string): Promise<void> {
-    const data = { kubeconfig: Buffer.from(kubeconfig).toString("base64") };
-    try {
-      await this.admin(home).patch(secrets, { namespace, name }, { body: { data } });
-    } catch (error) {
-      unless("not-found")(error);
-      await this.admin(home).create(secrets, { metadata: { namespace, name }, data });
-    }
-  }
-
-  async deleteSecret({ home, namespace }: MeshFacts, name: string): Promise<void> {
-    await this.admin(home).delete(secrets, { namespace, name });
   }
 
   takeAway(cluster: Letter): Promise<void> {
@@ -253,17 +141,7 @@ export class PlayedStage implements Stage {
     return (await peersIn(this.admin(cluster))).find(({ metadata }) => metadata.name === name);
   }
 
-  mesh(mesh: MeshFacts): Promise<ClusterMeshObject> {
-    return this.admin(mesh.home).get(clusterMeshes, refOf(mesh));
-  }
-
-  async ready(mesh: MeshFacts): Promise<ReadyCondition> {
-    const { status } = await this.mesh(mesh);
-    const found = status?.conditions?.find(({ type }) => type === "Ready");
-    return found ?? { status: "", reason: "", message: "" };
-  }
-
-  async holds({ clusters = letters, facts = this.#facts }: Parameters<Stage["holds"]>[0] = {}): Promise<void> {
+  async holds({ clusters = letters, facts = this.facts }: Parameters<Stage["holds"]>[0] = {}): Promise<void> {
     for (const cluster of clusters)
       await assertHolds(facts, { cluster, admin: this.admin(cluster), instances: this.#instances });
   }
@@ -271,7 +149,7 @@ export class PlayedStage implements Stage {
   async synced(): Promise<void> {
     await this.eventually(async () => {
       await this.holds();
-      for (const mesh of this.#facts.meshes) assertTrueStatus(this.#facts, mesh, await this.mesh(mesh));
+      for (const mesh of this.facts.meshes) assertTrueStatus(this.facts, mesh, await this.mesh(mesh));
     });
   }
 
@@ -349,33 +227,6 @@ export class PlayedStage implements Stage {
       .slice(0, 16);
   }
 
-  #node(name: string): NodeFacts {
-    const node = this.#facts.nodes.find((one) => one.name === name);
-    if (!node) throw new Error(`the story has no node ${name}`);
-    return node;
-  }
-
-  async #annotate({ cluster, name }: NodeFacts, annotations: Record<string, string | null>): Promise<void> {
-    await this.admin(cluster).patch(nodes, { name }, { body: { metadata: { annotations } } });
-  }
-
-  /** What a kubelet or a cloud provider does. */
-  async #address({ cluster, name }: NodeFacts, addresses: ReturnType<typeof addressesOf>): Promise<void> {
-    await this.admin(cluster).patch(nodes, { name }, { body: { status: { addresses } }, subresource: "status" });
-  }
-
-  /** Puts the Secret of an entry there unless it is there already. */
-  async #connect(mesh: MeshFacts, { secret, cluster }: EntryFacts): Promise<void> {
-    if (!secret) return;
-    const ref = { namespace: mesh.namespace, name: secret };
-    const found = await this.admin(mesh.home).get(secrets, ref).catch(unless("not-found"));
-    if (!found) await this.putSecret(mesh, secret, cluster);
-  }
-
-  #forgetMesh(mesh: MeshFacts): void {
-    this.#facts = { ...this.#facts, meshes: this.#facts.meshes.filter((one) => one !== mesh) };
-  }
-
   async #established(cluster: Letter, name: string): Promise<void> {
     await this.eventually(async () => {
       const crd = await this.admin(cluster).get(customResourceDefinitions, { name });
@@ -387,12 +238,4 @@ export class PlayedStage implements Stage {
 interface StartOptions {
   readonly config?: Partial<OperatorConfig>;
   readonly clockFactor?: number;
-}
-
-/** Throws the error again unless it is of this kind. */
-function unless(kind: "not-found"): (error: unknown) => undefined {
-  return (error) => {
-    if (!isKubeError(error, kind)) throw error;
-    return undefined;
-  };
 }
