@@ -1,46 +1,28 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { clusterMeshes } from "../src/api/cluster-mesh.ts";
-import { clusterMeshCrd, customResourceDefinitions } from "../src/api/crd.ts";
 import { nodes } from "../src/api/kilo-node.ts";
 import { secrets } from "../src/api/kubeconfig-secret.ts";
-import { demoMesh, demoMeshRef, demoSummary, prepareDemo } from "../src/cli/demo-mesh.ts";
-import { silentLogger } from "../src/runtime/log.ts";
-import { type Fleet, startFleet } from "../src/sandbox/fleet.ts";
+import { demoMeshRef } from "../src/cli/demo-mesh.ts";
 import type { SandboxCluster } from "../src/sandbox/sandbox.ts";
 import { eventually } from "./support/eventually.ts";
 import { fastClock } from "./support/fast-clock.ts";
-import { Hearing } from "./support/hearing.ts";
-import { type RunningOperator, startOperator } from "./support/run-operator.ts";
+import { OperatedFleet } from "./support/operated-fleet.ts";
 
 const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 const endsAt = new Date(Math.ceil(Date.now() / 1000) * 1000 + 3_600_000);
 /** A bearer token that says when it ends: in an hour. */
 const jwt = `${part({ alg: "none" })}.${part({ exp: endsAt.getTime() / 1000 })}.x`;
 
-let fleet: Fleet;
-let operator: RunningOperator;
+let fleet: OperatedFleet;
 
-const cluster = (number: number): SandboxCluster => {
-  const found = fleet.sandbox.clusters[number];
-  if (!found) throw new Error(`no cluster ${number}`);
-  return found;
-};
+const cluster = (number: number): SandboxCluster => fleet.cluster(number);
 
 beforeEach(async () => {
-  const clock = fastClock(60);
-  fleet = await startFleet({ clusters: 3, nodes: 2, clock });
-  prepareDemo(fleet.sandbox);
-  const kubeconfig = cluster(0).kubeconfig();
-  const run = { kubeconfig, userAgent: "operator", clock, log: silentLogger, hearing: new Hearing() };
-  operator = startOperator(run);
-  await eventually(() => cluster(0).store.get(customResourceDefinitions, { name: clusterMeshCrd().metadata.name }));
-  cluster(0).store.create(clusterMeshes, demoMesh(fleet.sandbox));
-  await eventually(() => expect(demoSummary(fleet.sandbox).ready).toBe(true));
+  fleet = await OperatedFleet.open({ clusters: 3, nodes: 2, clock: fastClock(60) });
+  await fleet.operate();
+  await fleet.join();
 });
-afterEach(async () => {
-  await operator.stop();
-  await fleet.stop();
-});
+afterEach(() => fleet.stop());
 
 const status = () => cluster(0).store.get(clusterMeshes, demoMeshRef).status;
 const degraded = () => status()?.conditions?.find(({ type }) => type === "Degraded");

@@ -1,20 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { clusterMeshes } from "../src/api/cluster-mesh.ts";
-import { clusterMeshCrd, customResourceDefinitions } from "../src/api/crd.ts";
 import { nodes } from "../src/api/kilo-node.ts";
 import { peers } from "../src/api/kilo-peer.ts";
 import { secrets } from "../src/api/kubeconfig-secret.ts";
-import { demoMesh, demoMeshRef, demoSummary, prepareDemo } from "../src/cli/demo-mesh.ts";
+import { demoMeshRef } from "../src/cli/demo-mesh.ts";
 import { events } from "../src/kube/resource.ts";
 import { operatorMetrics } from "../src/operator/metrics.ts";
 import type { Fields, Logger } from "../src/runtime/log.ts";
-import { type Fleet, fleetNode, startFleet } from "../src/sandbox/fleet.ts";
+import { fleetNode } from "../src/sandbox/fleet.ts";
 import type { SandboxCluster } from "../src/sandbox/sandbox.ts";
 import { eventually } from "./support/eventually.ts";
 import { type Exposition, parseExposition } from "./support/exposition.ts";
 import { fastClock } from "./support/fast-clock.ts";
-import { Hearing } from "./support/hearing.ts";
-import { type RunningOperator, startOperator } from "./support/run-operator.ts";
+import { OperatedFleet } from "./support/operated-fleet.ts";
 
 const userAgent = "operator-with-http";
 const loopback = { host: "127.0.0.1", port: 0 };
@@ -23,35 +21,21 @@ const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toSt
 /** A bearer token that says when it ends: in an hour. */
 const jwt = `${part({ alg: "none" })}.${part({ exp: Math.round(Date.now() / 1000) + 3600 })}.${planted}`;
 
-let fleet: Fleet;
+let fleet: OperatedFleet;
 let lines: { readonly message: string; readonly fields: Fields }[];
-let operator: RunningOperator;
 
-const cluster = (number: number): SandboxCluster => {
-  const found = fleet.sandbox.clusters[number];
-  if (!found) throw new Error(`no cluster ${number}`);
-  return found;
-};
+const cluster = (number: number): SandboxCluster => fleet.cluster(number);
 
 beforeEach(async () => {
-  const clock = fastClock(60);
-  fleet = await startFleet({ clusters: 3, nodes: 2, clock });
-  prepareDemo(fleet.sandbox);
+  fleet = await OperatedFleet.open({ clusters: 3, nodes: 2, clock: fastClock(60) });
   cluster(1).addToken(jwt);
   putKubeconfig("cluster-b", cluster(1).kubeconfig({ token: jwt }));
   lines = [];
   const config = { health: loopback, metrics: { address: loopback, tls: false } } as const;
-  const kubeconfig = cluster(0).kubeconfig();
-  operator = startOperator({ kubeconfig, userAgent, clock, log: noting({}), hearing: new Hearing(), config });
-  const { name } = clusterMeshCrd().metadata;
-  await eventually(() => cluster(0).store.get(customResourceDefinitions, { name }));
-  cluster(0).store.create(clusterMeshes, demoMesh(fleet.sandbox));
-  await eventually(() => expect(demoSummary(fleet.sandbox).ready).toBe(true));
+  await fleet.operate({ userAgent, log: noting({}), config });
+  await fleet.join();
 });
-afterEach(async () => {
-  await operator.stop();
-  await fleet.stop();
-});
+afterEach(() => fleet.stop());
 
 /** Keeps everything that is said, on every level. */
 function noting(own: Fields): Logger {

@@ -1,41 +1,22 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { clusterMeshes } from "../src/api/cluster-mesh.ts";
-import { clusterMeshCrd, customResourceDefinitions } from "../src/api/crd.ts";
 import { type NodeObject, nodes } from "../src/api/kilo-node.ts";
 import { peers } from "../src/api/kilo-peer.ts";
 import { nodeAnnotations } from "../src/api/names.ts";
-import { demoMesh, demoSummary, prepareDemo } from "../src/cli/demo-mesh.ts";
 import { systemClock } from "../src/runtime/clock.ts";
-import { silentLogger } from "../src/runtime/log.ts";
-import { type Fleet, startFleet } from "../src/sandbox/fleet.ts";
 import type { SandboxCluster } from "../src/sandbox/sandbox.ts";
 import { eventually } from "./support/eventually.ts";
-import { Hearing } from "./support/hearing.ts";
-import { type RunningOperator, startOperator } from "./support/run-operator.ts";
+import { OperatedFleet } from "./support/operated-fleet.ts";
 
-let fleet: Fleet;
-let operator: RunningOperator;
+let fleet: OperatedFleet;
 
-const cluster = (number: number): SandboxCluster => {
-  const found = fleet.sandbox.clusters[number];
-  if (!found) throw new Error(`no cluster ${number}`);
-  return found;
-};
+const cluster = (number: number): SandboxCluster => fleet.cluster(number);
 
 beforeEach(async () => {
-  fleet = await startFleet({ clusters: 2, nodes: 2, clock: systemClock });
-  prepareDemo(fleet.sandbox);
-  const kubeconfig = cluster(0).kubeconfig();
-  const run = { kubeconfig, userAgent: "operator", clock: systemClock, log: silentLogger, hearing: new Hearing() };
-  operator = startOperator(run);
-  await eventually(() => cluster(0).store.get(customResourceDefinitions, { name: clusterMeshCrd().metadata.name }));
-  cluster(0).store.create(clusterMeshes, demoMesh(fleet.sandbox));
-  await eventually(() => expect(demoSummary(fleet.sandbox).ready).toBe(true));
+  fleet = await OperatedFleet.open({ clusters: 2, nodes: 2, clock: systemClock });
+  await fleet.operate();
+  await fleet.join();
 });
-afterEach(async () => {
-  await operator.stop();
-  await fleet.stop();
-});
+afterEach(() => fleet.stop());
 
 const routesThere = (): string[] =>
   cluster(1)

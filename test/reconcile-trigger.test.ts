@@ -1,18 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ClusterMeshObject, clusterMeshes } from "../src/api/cluster-mesh.ts";
-import { clusterMeshCrd, customResourceDefinitions } from "../src/api/crd.ts";
 import { nodes } from "../src/api/kilo-node.ts";
 import { peers } from "../src/api/kilo-peer.ts";
 import { nodeAnnotations } from "../src/api/names.ts";
-import { prepareDemo } from "../src/cli/demo-mesh.ts";
 import { systemClock } from "../src/runtime/clock.ts";
-import { silentLogger } from "../src/runtime/log.ts";
-import { type Fleet, networksOf, startFleet } from "../src/sandbox/fleet.ts";
+import { networksOf } from "../src/sandbox/fleet.ts";
 import type { SandboxCluster } from "../src/sandbox/sandbox.ts";
 import { eventually } from "./support/eventually.ts";
-import { Hearing } from "./support/hearing.ts";
-import { type RunningOperator, startOperator } from "./support/run-operator.ts";
+import { OperatedFleet } from "./support/operated-fleet.ts";
 
 /** The hub is in two meshes, with one other cluster in each. */
 const [hub, ours, theirs] = [0, 1, 2] as const;
@@ -20,27 +16,15 @@ const namespace = "kilo-system";
 /** Whoever is told this waits for minutes before the next try. */
 const refusal = { kind: "status", code: 429, retryAfterSeconds: 300 } as const;
 
-let fleet: Fleet;
-let operator: RunningOperator;
+let fleet: OperatedFleet;
 
-const cluster = (number: number): SandboxCluster => {
-  const found = fleet.sandbox.clusters[number];
-  if (!found) throw new Error(`no cluster ${number}`);
-  return found;
-};
+const cluster = (number: number): SandboxCluster => fleet.cluster(number);
 
 beforeEach(async () => {
-  fleet = await startFleet({ clusters: 3, nodes: 1, clock: systemClock });
-  prepareDemo(fleet.sandbox);
-  const kubeconfig = cluster(hub).kubeconfig();
-  const run = { kubeconfig, userAgent: "operator", clock: systemClock, log: silentLogger, hearing: new Hearing() };
-  operator = startOperator(run);
-  await eventually(() => cluster(hub).store.get(customResourceDefinitions, { name: clusterMeshCrd().metadata.name }));
+  fleet = await OperatedFleet.open({ clusters: 3, nodes: 1, clock: systemClock });
+  await fleet.operate();
 });
-afterEach(async () => {
-  await operator.stop();
-  await fleet.stop();
-});
+afterEach(() => fleet.stop());
 
 function createMesh(name: string, other: number): void {
   const clusters = [hub, other].map((number) => {
