@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { aMesh, aNode, aView, aWorld, conn } from "../../test/support/build.ts";
-import { meshId } from "./ids.ts";
+import { clusterName, meshId } from "./ids.ts";
 import type { Mesh } from "./mesh.ts";
 import type { NodeFacts } from "./node.ts";
 import { keepaliveChanges, keepaliveMark } from "./node-keepalive.ts";
-import type { World } from "./world.ts";
+import type { ConnectedMesh, EntryConnection, World } from "./world.ts";
 
 function changes(facts: Partial<NodeFacts>, { keepalive = 25, floor = 0, inMesh = true } = {}) {
   const meshes = inMesh ? [aMesh(2, { persistentKeepalive: keepalive })] : [];
@@ -18,6 +18,11 @@ const marked = (seconds: string, instance?: string): Partial<NodeFacts> => ({
   keepaliveMark: instance === undefined ? seconds : keepaliveMark(instance, seconds),
 });
 const ours = (seconds: string) => marked(seconds, "me");
+
+function withoutSecret({ connections, ...rest }: ConnectedMesh): ConnectedMesh {
+  const missing: EntryConnection = { state: "unknown", reason: "SecretMissing" };
+  return { ...rest, connections: new Map(connections).set(clusterName("c2"), missing) };
+}
 
 describe("R7, R8: the keepalive of a node", () => {
   it("is set where nobody has set it, when a mesh or the operator's owner asks for it", () => {
@@ -91,6 +96,16 @@ describe("R7, R8: the keepalive of a node", () => {
     expect(changesWith([aMesh(2, { persistentKeepalive: 60 })], {})).toEqual([]);
     expect(changesWith([aMesh(2, { persistentKeepalive: 10 })], {})).toMatchObject([{ seconds: 10 }]);
     expect(changesWith([], { leaving: new Set([conn(2)]) })).toEqual([{ node: "c2-n0", isSet: true }]);
+  });
+
+  it("that is ours stays while the Secret of a mesh that may ask for it is missing", () => {
+    const asking = (seconds: number, name: string): Mesh => aMesh(2, { persistentKeepalive: seconds }, name);
+    for (const other of [0, 25]) {
+      const views = [aView([aNode(1, 0)]), aView([aNode(2, 0, ours("10"))])];
+      const world = aWorld({ meshes: [asking(other, "m1"), asking(10, "m2")], views });
+      const meshes = world.meshes.map((one) => (one.mesh.name === "m2" ? withoutSecret(one) : one));
+      expect(keepaliveChanges({ ...world, meshes }, conn(2), 0)).toEqual([]);
+    }
   });
 
   it("is not set on a node without WireGuard IP: it leads nothing", () => {

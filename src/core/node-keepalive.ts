@@ -27,14 +27,21 @@ export function keepaliveChanges(world: World, cluster: ConnectionId, flagSecond
   const inMesh = meshes.length > 0;
   if (!inMesh && mayBeMeant(world, cluster)) return [];
   const seconds = inMesh ? leastSeconds(meshes, flagSeconds) : 0;
-  // A mesh that cannot be used as it is may ask for what is there. A cluster that leaves is in no ledger, so in none of these.
-  const isSure = world.refused.size === 0 || world.leaving.has(cluster);
+  const isSure = !mayBeAsked(world, cluster) || world.leaving.has(cluster);
   const isLower = ({ keepalive }: NodeFacts): boolean =>
     keepalive === "" || (seconds > 0 && seconds < Number(keepalive));
   return nodes.items
     .filter((facts) => isSure || isLower(facts))
     .flatMap((facts) => changeOf(facts, seconds, world.instance))
     .sort((a, b) => (a.node < b.node ? -1 : 1));
+}
+
+/**
+ * A mesh that cannot be used as it is, or cannot be led here now, may ask for what is there. A cluster that leaves is in no
+ * ledger, so in none of these.
+ */
+function mayBeAsked(world: World, cluster: ConnectionId): boolean {
+  return world.refused.size > 0 || world.meshes.some((mesh) => reachesElsewhere(world, mesh, cluster));
 }
 
 /** 0 when nobody asks for one. */

@@ -116,12 +116,29 @@ describe("an endpoint that a Peer has", () => {
     expect(routesOf(planned, "c3")).toEqual(["10.3.0.0/24", "10.200.3.1/32"]);
     expect(touched(planned)).toEqual([]);
   });
+
+  it("gives way where it only stands until the node is met, and another cluster comes to that network", () => {
+    const [first, { entries }] = twoMeshes({ more: ["192.168.3.0/24"] });
+    const joined = { ...first, entries: [...first.entries, ...entries.slice(1)] };
+    const hub = { second: [behindNat] };
+    const planned = planHub([joined], { ...hub, held: stored(planHub([first], hub)), third: [aNode(3, 0)] });
+    expect([endpointOf(planned, "c2-n1"), routesOf(planned, "c3")]).toEqual([
+      nowhere,
+      ["10.3.0.0/24", "10.200.3.1/32", "192.168.3.0/24"],
+    ]);
+  });
 });
 
 describe("an endpoint that a Peer would get", () => {
   it("is there for the node of an older mesh, whatever a newer one declares", () => {
     const meshes = twoMeshes({ more: ["198.51.100.0/25"] });
     expect(endpointOf(planHub(meshes, { third: [aNode(3, 0)] }), "c2-n0")).toBe("198.51.100.20");
+  });
+
+  it("is there for a node that an older and a newer mesh share, whatever they are called", () => {
+    const [first, other] = twoMeshes({ more: ["198.51.100.0/25"] });
+    const newest = { ...first, id: meshId("kilo-system", "a"), name: "a", createdAt: "2026-01-01T00:00:00Z" };
+    expect(endpointOf(planHub([first, other, newest], { third: [aNode(3, 0)] }), "c2-n0")).toBe("198.51.100.20");
   });
 
   it("is not there for the node of a newer mesh, in what an older one declares", () => {

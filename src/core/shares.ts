@@ -114,15 +114,19 @@ export function mergeShared({ wishes }: { readonly wishes: readonly Candidate[] 
   const ofKey = Map.groupBy(wishes, ({ publicKey }) => publicKey);
   const candidates = mergeByPublicKey(wishes).map((one) => ({
     ...one,
-    ranks: ranksIn(ofKey.get(one.publicKey) ?? []),
+    ...rankedBy(ofKey.get(one.publicKey) ?? [one]),
   }));
   return { candidates, notes: conflictNotes(wishes) };
 }
 
-/** Each route as the oldest mesh that wants it: what a newer one adds is no older for being on the same Peer. */
-function ranksIn(wishes: readonly Candidate[]): ReadonlyMap<string, string> {
+/**
+ * The Peer as the oldest mesh that wants it, whatever its name, and each route as the oldest that wants that: what a newer
+ * one adds is no older for being on the same Peer.
+ */
+function rankedBy(wishes: readonly Candidate[]): Pick<Candidate, "rank" | "ranks"> {
   const newestFirst = wishes.toSorted((a, b) => compareTexts(b.rank, a.rank));
-  return new Map(newestFirst.flatMap(({ rank, routes }) => routes.map(({ text }) => [text, rank] as const)));
+  const ranks = new Map(newestFirst.flatMap(({ rank, routes }) => routes.map(({ text }) => [text, rank] as const)));
+  return { rank: newestFirst.at(-1)?.rank ?? "", ranks };
 }
 
 export interface ReachSurroundings extends Surroundings {

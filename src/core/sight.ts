@@ -70,7 +70,10 @@ export function placeText({ candidate, endpoint }: NewPlace): string {
 
 const nowhere: readonly Endpoint[] = [];
 
-/** Where nodes may come to be reached and are not yet. What a Peer has already is not among it: it works, so it stays. */
+/**
+ * Where nodes may come to be reached and are not yet. What a Peer has already is not among it: it works, so it stays. A
+ * placeholder at which nobody has met the node does not work.
+ */
 export function newPlacesIn({ candidates, helds, reported, resolved }: PlacesInput): readonly NewPlace[] {
   return candidates.flatMap((candidate, index) => {
     const [held, met = nowhere] = [helds[index], reported[index]];
@@ -78,10 +81,17 @@ export function newPlacesIn({ candidates, helds, reported, resolved }: PlacesInp
     const said = candidate.roams
       ? addressOf(candidate.endpoint, held?.endpoint, resolved)
       : saidBy(candidate, held, resolved);
-    const present = isOwnPeer(candidate, held) && held?.endpoint ? hostText(held.endpoint) : undefined;
+    const present = isOwnPeer(candidate, held) && !isStandIn(candidate, held, met) ? held?.endpoint : undefined;
     const places = [...(said ? [said] : nowhere), ...(candidate.pinned ? nowhere : met)];
-    return places.filter((place) => hostText(place) !== present).map((endpoint) => ({ candidate, endpoint }));
+    const isPresent = (place: Endpoint): boolean => present !== undefined && hostText(place) === hostText(present);
+    return places.filter((place) => !isPresent(place)).map((endpoint) => ({ candidate, endpoint }));
   });
+}
+
+/** True while the endpoint of a Peer only stands there until the node is met. */
+function isStandIn({ roams }: Candidate, held: HeldPeer | undefined, met: readonly Endpoint[]): boolean {
+  const there = held?.endpoint && hostText(held.endpoint);
+  return roams && held?.declared === "" && !met.some((place) => hostText(place) === there);
 }
 
 export function sightOf(candidate: Candidate, { held, isFree, reported, resolved }: Seen): Sight {

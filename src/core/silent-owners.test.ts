@@ -72,4 +72,20 @@ describe("the share of an owner in a Peer that another one wants", () => {
       { action: "update", peer: { owners: [a.id, b.id], routes: routes([...own, "192.168.6.0/24"]) } },
     ]);
   });
+
+  it("is as it was also where the one that wants it declares those routes for the target", () => {
+    const strict = over("b", ["c1", "c2"]);
+    const barring = strict.entries.map((entry) =>
+      entry.name === "c1" && entry.networks.form === "typed"
+        ? { ...entry, networks: { ...entry.networks, clusterWide: networksIn(["192.168.5.0/24"]) } }
+        : entry,
+    );
+    const giving = over("a", ["c1", "c2"], ["192.168.5.0/24"]);
+    const meshes = [giving, { ...strict, createdAt: "2025-01-01T00:00:00Z", entries: barring }];
+    const settled = planOf(aWorld({ meshes, views }), 1).peers.map((peer) => heldAs(peer));
+    expect(settled).toMatchObject([{ allowedIps: [...own, "192.168.5.0/24"] }]);
+    const hub = aView([aNode(1, 0)], { peers: known(settled) });
+    const overrides = { meshes: meshes.slice(1).map((mesh) => connected(mesh)), refused: new Set([giving.id]) };
+    expect(diffPeers(planOf(aWorld({ views: [hub, views[1]], overrides }), 1))).toEqual([]);
+  });
 });

@@ -73,6 +73,9 @@ function shared(peer: Candidate, held: HeldPeer, parts: readonly Part[]): Candid
   const { mesh, source } = peer.owners.some((owner) => owner === owners[0]) ? peer : held;
   // A move that takes the keepalive away for a while gives it back.
   const keepaliveSeconds = peer.move ? peer.keepaliveSeconds : Math.max(peer.keepaliveSeconds, held.keepaliveSeconds);
-  const routes = uniqueRoutes([...peer.routes, ...parts.flatMap((part) => part.routes)]);
-  return { ...peer, mesh, source, owners, routes, keepaliveSeconds };
+  const theirs = parts.flatMap((part) => part.routes);
+  const routes = uniqueRoutes([...peer.routes, ...theirs]);
+  // They are there and work: who still speaks is not asked whether it would have them.
+  const ranks = new Map([...(peer.ranks ?? []), ...theirs.map(({ text }) => [text, ""] as const)]);
+  return { ...peer, mesh, source, owners, routes, ranks, keepaliveSeconds };
 }
