@@ -16,11 +16,7 @@ export function ledgerWith(mesh: Mesh, before: readonly LedgerRow[]): readonly L
 }
 
 export function isInSpec(mesh: Mesh | undefined, row: LedgerRow): boolean {
-  return mesh?.entries.some(({ name, reach }) => sameRow({ cluster: name, reach }, row)) ?? false;
-}
-
-export function sameRow(a: LedgerRow, b: LedgerRow): boolean {
-  return rowText(a) === rowText(b);
+  return mesh?.entries.some(({ name, reach }) => rowText({ cluster: name, reach }) === rowText(row)) ?? false;
 }
 
 /** One text for it. */

@@ -78,7 +78,7 @@ export function declaredNetworks({ networks }: MeshEntry): readonly Cidr[] {
 export const declaredRanges = onceFor((entry: MeshEntry) => rangesOf(declaredNetworks(entry)));
 
 /** As many are named at once; there may be as many as the author likes. */
-export const mostProblems = 50;
+const mostProblems = 50;
 
 /** The pairs of declared networks of one mesh that overlap. */
 export function overlapsWithin(mesh: Mesh): MeshProblem[] {

@@ -68,7 +68,7 @@ export interface Facts {
 
 export const noFacts: Facts = { meshes: [], nodes: [], carriers: {}, names: {}, foreign: {}, met: {} };
 
-export const numberOf = (letter: Letter): number => letters.indexOf(letter) + 1;
+const numberOf = (letter: Letter): number => letters.indexOf(letter) + 1;
 export const clusterNameOf = (letter: Letter): string => `cluster-${letter}`;
 export const nodeNameOf = (letter: Letter, index: number): string => `cluster-${letter}-${index}`;
 export const meshIdOf = ({ namespace, name }: Pick<MeshFacts, "namespace" | "name">): string => `${namespace}/${name}`;
