@@ -90,17 +90,21 @@ const trouble = [
     await expectPeerWrites(stage, 8);
   }),
 
-  story("a cluster loses Kilo's type and gets it back", async (stage) => {
-    const mesh = await stage.begin();
-    await stage.deletePeerType("b");
-    await untilUnknown(stage, mesh, { cluster: "cluster-b", reason: "PeerCRDMissing", person: true });
-    await stage.holds({ clusters: ["a", "c"] });
-    await stage.createPeerType("b");
-    await stage.synced();
-    const { peerWrites } = await stage.costs();
-    // Between the last Peer and the end of the type the operator tries to write them again.
-    equal(peerWrites.filter((text) => !/ 4\d\d$/.test(text)).length, 4);
-  }),
+  story(
+    "a cluster loses Kilo's type and gets it back",
+    async (stage) => {
+      const mesh = await stage.begin();
+      await stage.deletePeerType("b");
+      await untilUnknown(stage, mesh, { cluster: "cluster-b", reason: "PeerCRDMissing", person: true });
+      await stage.holds({ clusters: ["a", "c"] });
+      await stage.createPeerType("b");
+      await stage.synced();
+      const { peerWrites } = await stage.costs();
+      equal(peerWrites.filter((text) => !/ 4\d\d$/.test(text)).length, 4);
+    },
+    // Its Peers go before the type does. In between the operator may try to write them again: 403, 404 or 405.
+    { refused: ["b create peers"] },
+  ),
 
   story(
     "a cluster refuses a write, then allows it: the others do not wait for it",
