@@ -60,7 +60,7 @@ export function clusterMeshPage(): string {
 const conditionsText = [
   "| condition | True means |",
   "|---|---|",
-  "| `Accepted` | the spec can be used as it is |",
+  "| `Accepted` | the spec can be used as it is; if not, its Peers stay as they are and no cluster is reported |",
   "| `Ready` | every cluster is known and has a node that is peered, every write is done, nothing is held back |",
   "| `Degraded` | something needs a person, or works otherwise than declared; a mesh can be Ready and Degraded |",
   "| `NetworksOverlap` | networks overlap: of this mesh, or of another one that shares a cluster with it |",

@@ -45,10 +45,14 @@ export interface Refusal {
   readonly reason?: "Contested";
 }
 
-export interface MeshStatus {
+/** Of a mesh that cannot be used: what its clusters hold is not looked at, so nothing is said of them. */
+export interface RefusedStatus {
   readonly observedGeneration: number;
-  readonly clusters: readonly ClusterStatus[];
   readonly conditions: readonly ConditionNow[];
+}
+
+export interface MeshStatus extends RefusedStatus {
+  readonly clusters: readonly ClusterStatus[];
   /** In how long time alone will change this; absent when it will not. */
   readonly changesInMs?: number;
 }
@@ -72,7 +76,7 @@ export function meshStatus(input: MeshStatusInput): MeshStatus {
   const clusters = clusterStatuses(input);
   const facts = meshFacts(input, clusters);
   const overlaps = overlapsAcross(world.meshes, mesh.id);
-  const status = statusOf(mesh.generation, clusters, {
+  const said = saidOf(mesh.generation, {
     Accepted: verdict("True", "Valid", []),
     Ready: readiness(facts),
     Degraded: degradation(facts),
@@ -81,7 +85,7 @@ export function meshStatus(input: MeshStatusInput): MeshStatus {
   });
   const ends = mesh.entries.flatMap(({ name }) => credentialEnd(world, connected, name) ?? []);
   const changesInMs = nextChangeMs(ends, nowMs);
-  return changesInMs === undefined ? status : { ...status, changesInMs };
+  return { ...said, clusters, ...(changesInMs !== undefined && { changesInMs }) };
 }
 
 const noOverlap = verdict("False", "NoOverlap", ["all CIDRs are disjoint"]);
@@ -90,10 +94,10 @@ const noOverlap = verdict("False", "NoOverlap", ["all CIDRs are disjoint"]);
  * A mesh that cannot be used as it is: every problem named at once. Its Peers stay as they are. Every condition is said
  * anew: one that was left out would go on saying what it said of an earlier spec.
  */
-export function refusedStatus(generation: number, problems: readonly MeshProblem[]): MeshStatus {
+export function refusedStatus(generation: number, problems: readonly MeshProblem[]): RefusedStatus {
   const texts = problems.map(({ field, message }) => `${field}: ${message}`);
   const overlaps = problems.filter(({ kind }) => kind === "overlap").map(({ message }) => message);
-  return statusOf(generation, [], {
+  return saidOf(generation, {
     Accepted: verdict("False", "Invalid", texts),
     Ready: verdict("False", "Invalid", texts),
     Degraded: verdict("True", "Invalid", texts),
@@ -102,11 +106,7 @@ export function refusedStatus(generation: number, problems: readonly MeshProblem
   });
 }
 
-function statusOf(
-  observedGeneration: number,
-  clusters: readonly ClusterStatus[],
-  verdicts: Readonly<Record<string, Verdict>>,
-): MeshStatus {
+function saidOf(observedGeneration: number, verdicts: Readonly<Record<string, Verdict>>): RefusedStatus {
   const conditions = Object.entries(verdicts).map(([type, said]) => ({ type, observedGeneration, ...said }));
-  return { observedGeneration, clusters, conditions };
+  return { observedGeneration, conditions };
 }

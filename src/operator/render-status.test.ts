@@ -4,7 +4,7 @@ import { clusterMeshStatus } from "../api/schema.ts";
 import { type ClusterName, clusterName } from "../core/ids.ts";
 import { reasonRows } from "../core/reason-rows.ts";
 import { type NoteReason, noteReasons, type SkipReason, skipReasons, unknownReasons } from "../core/reasons.ts";
-import { type ClusterStatus, type MeshStatus, refusedStatus } from "../core/status.ts";
+import { type ClusterStatus, type MeshStatus, type RefusedStatus, refusedStatus } from "../core/status.ts";
 import { verdict } from "../core/verdict.ts";
 import { renderStatus, statusPatch } from "./render-status.ts";
 
@@ -52,8 +52,11 @@ const ledgerOf = (count: number) =>
     kubeconfigSecretRef: { name: `s${index}-${"y".repeat(245)}`.slice(0, 253), key: "kubeconfig" },
   }));
 
-const render = (now: MeshStatus, before: ClusterMeshStatus = {}, ledger: ReturnType<typeof ledgerOf> = []) =>
-  renderStatus(now, { before, ledger, at });
+const render = (
+  now: MeshStatus | RefusedStatus,
+  before: ClusterMeshStatus = {},
+  ledger: ReturnType<typeof ledgerOf> = [],
+) => renderStatus(now, { before, ledger, at });
 
 describe("the size of a status", () => {
   it.each([2, 30, 100, 1000])("is below 64 KiB with %i clusters and every reason in each", (count) => {
@@ -90,6 +93,20 @@ describe("the size of a status", () => {
     const now = aStatus([worstCluster(1)]);
     expect(render(now).clusters).toEqual(now.clusters);
     expect(render(now)).not.toHaveProperty("clustersLeftOut");
+  });
+});
+
+describe("the status of a mesh that is refused", () => {
+  const refused = render(refusedStatus(2, [{ field: "spec", message: "no" }]), render(worst(3)));
+
+  it("says nothing of its clusters, where its Peers stay as they are: unknown is not zero", () => {
+    expect(refused).not.toHaveProperty("clusters");
+    expect(refused).not.toHaveProperty("summary");
+  });
+
+  it("takes away what was said of them before", () => {
+    const patch = statusPatch(refused, render(worst(1000)));
+    expect(patch).toMatchObject({ clusters: null, summary: null, clustersLeftOut: null });
   });
 });
 

@@ -3,7 +3,7 @@ import type { ClusterMeshStatus } from "../api/schema.ts";
 import { type Condition, mergeConditions } from "../core/conditions.ts";
 import { timeText } from "../core/credentials.ts";
 import { bytesOf, fitStatus } from "../core/fit-status.ts";
-import type { ClusterStatus, MeshStatus } from "../core/status.ts";
+import type { ClusterStatus, MeshStatus, RefusedStatus } from "../core/status.ts";
 
 /** A merge patch of a status: null takes a field away. */
 export type StatusPatch = { readonly [Field in keyof ClusterMeshStatus]?: ClusterMeshStatus[Field] | null };
@@ -21,19 +21,24 @@ const leastBytes = 8 * 1024;
 const timesBytes = 512;
 
 /** The status as it is stored: below 64 KiB, unless the ledger alone is nearly that. */
-export function renderStatus(now: MeshStatus, { before, ledger, at }: RenderContext): ClusterMeshStatus {
-  const { changesInMs: _, ...said } = now;
+export function renderStatus(
+  now: MeshStatus | RefusedStatus,
+  { before, ledger, at }: RenderContext,
+): ClusterMeshStatus {
   const room = mostBytes - timesBytes - bytesOf(ledger);
-  const steady = { ...said, clusters: said.clusters.map((cluster) => steadied(cluster, before)) };
-  const { clusters, clustersLeftOut } = fitStatus(steady, Math.max(leastBytes, room));
   return {
     observedGeneration: now.observedGeneration,
-    summary: summaryOf(now.clusters),
-    clusters,
-    ...(clustersLeftOut !== undefined && { clustersLeftOut }),
+    ...("clusters" in now && saidOfClusters(now, before, Math.max(leastBytes, room))),
     conditions: mergeConditions((before.conditions ?? []) as Condition[], now.conditions, timeText(at.getTime())),
     ...(ledger.length > 0 && { ledger }),
   };
+}
+
+function saidOfClusters(now: MeshStatus, before: ClusterMeshStatus, room: number) {
+  const { changesInMs: _, ...said } = now;
+  const steady = { ...said, clusters: said.clusters.map((cluster) => steadied(cluster, before)) };
+  const { clusters, clustersLeftOut } = fitStatus(steady, room);
+  return { summary: summaryOf(now.clusters), clusters, ...(clustersLeftOut !== undefined && { clustersLeftOut }) };
 }
 
 /** How exactly a cluster does not answer differs from try to try, and is no change of state. */

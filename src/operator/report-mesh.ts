@@ -5,7 +5,14 @@ import { renderLedger } from "../api/stored-status.ts";
 import { type DrainRow, drainState, isServed } from "../core/drain.ts";
 import type { ConnectionId, MeshId } from "../core/ids.ts";
 import { isInSpec, type LedgerRow, rowText } from "../core/ledger.ts";
-import { type MeshStatus, type MeshStatusInput, meshStatus, refusedStatus, type TargetReport } from "../core/status.ts";
+import {
+  type MeshStatus,
+  type MeshStatusInput,
+  meshStatus,
+  type RefusedStatus,
+  refusedStatus,
+  type TargetReport,
+} from "../core/status.ts";
 import type { World } from "../core/world.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { done, failed, type Outcome, waiting } from "../runtime/outcome.ts";
@@ -118,7 +125,9 @@ function ledgerNow(
   return renderLedger(record.ledger.filter(stays));
 }
 
-function statusNow(record: MeshRecord, world: World | undefined, ports: ReportPorts): MeshStatus | undefined {
+type StatusNow = MeshStatus | (RefusedStatus & Pick<MeshStatus, "changesInMs">);
+
+function statusNow(record: MeshRecord, world: World | undefined, ports: ReportPorts): StatusNow | undefined {
   if (record.state === "refused") return refusedStatus(record.object.metadata.generation ?? 0, record.problems);
   const { reports, nodeCommands = new Map(), clock } = ports;
   const connected = world?.meshes.find(({ mesh }) => mesh.id === record.id);

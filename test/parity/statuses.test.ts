@@ -22,7 +22,8 @@ function settled(one: readonly NodeFacts[]): MeshStatus {
   return meshStatus({ world, connected: connected(mesh), reports: new Map(reports), ledger: [], nowMs: 0 });
 }
 
-const conditionOf = ({ conditions }: MeshStatus, type: string) => conditions.find((one) => one.type === type);
+const conditionOf = ({ conditions }: Pick<MeshStatus, "conditions">, type: string) =>
+  conditions.find((one) => one.type === type);
 
 describe("the status", () => {
   it("counts a node whose WireGuard IP is out of range as skipped, and the other as registered", () => {

@@ -1,18 +1,27 @@
 import { deepEqual } from "node:assert/strict";
 import { expectPeerWrites } from "./costs.ts";
 import { suffixedName } from "./expected-peers.ts";
-import { aFlatEntry, aMesh, anEntry, letters, meshSpec, networksOf, otherNamespace } from "./facts.ts";
-import { expectLedger, type Sayings, untilSaid } from "./said.ts";
+import { aFlatEntry, aMesh, anEntry, letters, type MeshFacts, meshSpec, networksOf, otherNamespace } from "./facts.ts";
+import { expectLedger, type Saying, untilSaid } from "./said.ts";
+import type { Stage } from "./stage.ts";
 import { story, withoutNodeRights } from "./story.ts";
 
-/** What a mesh says that cannot be used as it is. Its Peers stay, and nobody judges whether one should go. */
-function refused(message: string): Sayings {
-  return {
+/** Resolves when the mesh says why it cannot be used, and nothing of clusters that nobody looks at. */
+async function untilRefused(
+  stage: Stage,
+  mesh: MeshFacts,
+  { message, overlap }: { readonly message: string; readonly overlap: Saying },
+): Promise<void> {
+  await untilSaid(stage, mesh, {
     Accepted: { status: "False", reason: "Invalid", message },
     Ready: { status: "False", reason: "Invalid", message },
     Degraded: { status: "True", reason: "Invalid", message },
     WithdrawalHeld: { status: "Unknown", reason: "Invalid" },
-  };
+    NetworksOverlap: overlap,
+  });
+  const { status } = await stage.mesh(mesh);
+  deepEqual([status?.clusters, status?.summary], [undefined, undefined]);
+  await expectLedger(stage, mesh);
 }
 
 const lives = [
@@ -33,8 +42,7 @@ const lives = [
     const broken = clusters.map((entry, index) => (index === 1 ? { ...entry, serviceCIDR: "nonsense" } : entry));
     await stage.writeSpec(mesh, { clusters: broken });
     const disjoint = { status: "False", reason: "NoOverlap" } as const;
-    await untilSaid(stage, mesh, { ...refused("spec.clusters[1].serviceCIDR"), NetworksOverlap: disjoint });
-    await expectLedger(stage, mesh);
+    await untilRefused(stage, mesh, { message: "spec.clusters[1].serviceCIDR", overlap: disjoint });
     await stage.deleteNode("cluster-c-2");
     await stage.addNode("c", 2);
     await stage.heard();
@@ -54,8 +62,7 @@ const lives = [
     await stage.writeSpec(mesh, meshSpec({ ...mesh, entries }));
     const message = "10.2.0.0/16 of cluster-b overlaps 10.2.0.0/15 of cluster-c";
     const overlap = { status: "True", reason: "CIDROverlap", message } as const;
-    await untilSaid(stage, mesh, { ...refused(message), NetworksOverlap: overlap });
-    await expectLedger(stage, mesh);
+    await untilRefused(stage, mesh, { message, overlap });
     await stage.heard();
     await stage.holds();
     await stage.applyMesh(mesh);
