@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { nodes } from "../../src/api/kilo-node.ts";
 import { peers } from "../../src/api/kilo-peer.ts";
 import { createClient } from "../../src/kube/http-client.ts";
 import { homeNamespace, type Letter } from "../../test/stories/facts.ts";
 import {
   type Credential,
+  type CredentialOptions,
   operatorAgent,
   type PeerVerb,
   type RingCluster,
@@ -12,8 +14,9 @@ import {
 } from "../../test/stories/ring.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { configOf } from "../../test/support/run-operator.ts";
-import { auditFileOf } from "../control-plane/api-server.ts";
+import { auditFileOf, serviceAccountKeyOf } from "../control-plane/api-server.ts";
 import type { AuditEntry } from "../control-plane/audit.ts";
+import { leewayMs, tokenEndingAt } from "../control-plane/ended-token.ts";
 import type { RealCluster } from "../control-plane/real-cluster.ts";
 import type { PolicyRule, ScopedAccess } from "../control-plane/scoped-access.ts";
 import { AuditTail } from "./audit-tail.ts";
@@ -23,6 +26,8 @@ import { quietly } from "./wipe.ts";
 const markPath = "/version?mark=";
 /** So long that no mesh has to warn of the end. */
 const expirationSeconds = 30 * 86_400;
+/** After its end. */
+const acceptedForMs = 8000;
 
 /** A real API server as stories see it. It outlives them; each story asks for credentials of its own. */
 export class RealRingCluster implements RingCluster {
@@ -67,10 +72,11 @@ export class RealRingCluster implements RingCluster {
     return kubeconfig;
   }
 
-  async credential(): Promise<Credential> {
+  async credential({ isEnding = false }: CredentialOptions = {}): Promise<Credential> {
     const name = this.#newName("remote");
     const { remote } = this.#rights;
-    const kubeconfig = await this.#account(name, { clusterRoleRules: remote });
+    const lasting = await this.#account(name, { clusterRoleRules: remote });
+    const kubeconfig = isEnding ? await this.#ending(lasting) : lasting;
     if (remote[0]) await this.#untilAllowed(name, remote[0], true);
     const revoke = async (): Promise<void> => {
       this.#accounts.delete(name);
@@ -78,6 +84,14 @@ export class RealRingCluster implements RingCluster {
       await this.#cluster.requestJson({ method: "DELETE", path });
     };
     return { kubeconfig, revoke };
+  }
+
+  async #ending(kubeconfig: string): Promise<string> {
+    const { token } = configOf(kubeconfig);
+    if (typeof token !== "string") throw new Error("unreachable");
+    const key = await readFile(serviceAccountKeyOf(this.#cluster.folder), "utf8");
+    const at = new Date(Date.now() - leewayMs + acceptedForMs);
+    return kubeconfig.replace(token, tokenEndingAt(token, at, key));
   }
 
   async takeAway(): Promise<void> {

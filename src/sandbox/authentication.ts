@@ -10,10 +10,16 @@ const publicPaths: readonly string[] = ["/healthz", "/livez", "/readyz", "/versi
 
 /** The bearer tokens that a cluster accepts. Whoever has one may do everything. */
 export class Authentication {
-  readonly #tokens = new Set<string>();
+  readonly #now: () => Date;
+  /** Until when each is accepted. */
+  readonly #tokens = new Map<string, Date | undefined>();
 
-  add(token: string): void {
-    this.#tokens.add(token);
+  constructor(now: () => Date) {
+    this.#now = now;
+  }
+
+  add(token: string, until?: Date): void {
+    this.#tokens.set(token, until);
   }
 
   revoke(token: string): void {
@@ -23,10 +29,15 @@ export class Authentication {
   /** Throws `Unauthorized` for a token that is not known, `Forbidden` for none at all. */
   check(call: Call): void {
     if (call.token !== undefined) {
-      if (!this.#tokens.has(call.token)) throw unauthorized();
+      if (!this.#isAccepted(call.token)) throw unauthorized();
       return;
     }
     if (!publicPaths.some((path) => call.path === path || call.path.startsWith(`${path}/`))) throw anonymous(call);
+  }
+
+  #isAccepted(token: string): boolean {
+    const until = this.#tokens.get(token);
+    return until ? this.#now() < until : this.#tokens.has(token);
   }
 
   get user(): User {

@@ -46,6 +46,13 @@ describe("a sandbox", () => {
     });
   });
 
+  it("accepts a token until its time is over", async () => {
+    cluster.addToken("lasting", { until: new Date(Date.now() + 60_000) });
+    cluster.addToken("ended", { until: new Date() });
+    expect((await call(cluster, "GET /api/v1/nodes", { token: "lasting" })).code).toBe(200);
+    expect((await call(cluster, "GET /api/v1/nodes", { token: "ended" })).code).toBe(401);
+  });
+
   it("shows those without a token only its health and version", async () => {
     const nobody = { headers: { authorization: "" } };
     expect(await call(cluster, "GET /readyz", nobody)).toMatchObject({ code: 200, text: "ok" });

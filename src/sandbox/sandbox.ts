@@ -36,7 +36,8 @@ export interface SandboxCluster {
   readonly adminToken: string;
   /** A kubeconfig with everything inline; JSON, which is YAML. */
   kubeconfig(options?: { readonly token?: string }): string;
-  addToken(token: string): void;
+  /** Accepted until it is revoked, or until its time is over. */
+  addToken(token: string, options?: { readonly until?: Date }): void;
   revokeToken(token: string): void;
   readonly faults: Faults;
   readonly requests: RequestLog;
@@ -74,7 +75,7 @@ async function startCluster(name: string, options: SandboxOptions): Promise<Sand
   const store = new ObjectStore({ catalogue, random, now, historyLimit: options.historyLimit ?? 8192 });
   const faults = new Faults(seededRandom(seedOf(`${name} faults`, options.seed ?? 1)));
   const requests = new RequestLog();
-  const authentication = new Authentication();
+  const authentication = new Authentication(now);
   const adminToken = randomBytes(24).toString("base64url");
   authentication.add(adminToken);
   const bookmarkEveryMs = options.bookmarkEveryMs ?? 60_000;
@@ -93,7 +94,7 @@ async function startCluster(name: string, options: SandboxOptions): Promise<Sand
     adminToken,
     kubeconfig: ({ token = adminToken } = {}) =>
       kubeconfigText({ name, url: listener.url, caPem: certificate.caPem, token }),
-    addToken: (token) => authentication.add(token),
+    addToken: (token, { until } = {}) => authentication.add(token, until),
     revokeToken: (token) => authentication.revoke(token),
     faults,
     requests,

@@ -16,7 +16,14 @@ import { assertTrueStatus } from "./compare-status.ts";
 import { aMesh, homeNamespace, type Letter, letters, type MeshFacts } from "./facts.ts";
 import { Heartbeats } from "./heartbeats.ts";
 import { RequestCounter } from "./request-counter.ts";
-import { type Arena, type Credential, operatorAgent, type PeerVerb, type Ring } from "./ring.ts";
+import {
+  type Arena,
+  type Credential,
+  type CredentialOptions,
+  operatorAgent,
+  type PeerVerb,
+  type Ring,
+} from "./ring.ts";
 import type { Costs, Stage } from "./stage.ts";
 import { StagedMeshes, unless } from "./staged-meshes.ts";
 import { Stopwatch } from "./stopwatch.ts";
@@ -75,8 +82,8 @@ export class PlayedStage extends StagedMeshes implements Stage {
     return this.#arena.clusters[cluster].admin;
   }
 
-  protected credentialOf(cluster: Letter): Promise<Credential> {
-    return this.#arena.clusters[cluster].credential();
+  protected credentialOf(cluster: Letter, options?: CredentialOptions): Promise<Credential> {
+    return this.#arena.clusters[cluster].credential(options);
   }
 
   async furnish(): Promise<void> {

@@ -32,7 +32,7 @@ export interface RingCluster {
   /** What an operator that runs in this cluster uses. */
   operatorKubeconfig(): Promise<string>;
   /** What an operator elsewhere uses to reach this cluster; another one with each call. */
-  credential(): Promise<Credential>;
+  credential(options?: CredentialOptions): Promise<Credential>;
   /** The API server ends; its port refuses connections. */
   takeAway(): Promise<void>;
   /** The same server with the same data, ready to answer. */
@@ -44,6 +44,11 @@ export interface RingCluster {
 }
 
 export type PeerVerb = "create" | "update" | "delete";
+
+export interface CredentialOptions {
+  /** It says that it has ended; the API server, which allows for other clocks, takes it for some seconds more. */
+  readonly isEnding?: boolean;
+}
 
 export interface Credential {
   readonly kubeconfig: string;

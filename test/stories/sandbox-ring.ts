@@ -39,9 +39,11 @@ function ringCluster(sandbox: Sandbox, letter: Letter): RingCluster {
     url: cluster.url,
     admin: createClient(configOf(cluster.kubeconfig()), { cluster: cluster.name, userAgent: "story-admin" }),
     operatorKubeconfig: async () => cluster.kubeconfig(),
-    credential: async () => {
-      const token = `credential-${letter}-${++credentials}`;
-      cluster.addToken(token);
+    credential: async ({ isEnding = false } = {}) => {
+      const name = `credential-${letter}-${++credentials}`;
+      const now = Date.now();
+      const token = isEnding ? tokenEndedAt(now, name) : name;
+      cluster.addToken(token, isEnding ? { until: new Date(now + acceptedForMs) } : {});
       return { kubeconfig: cluster.kubeconfig({ token }), revoke: async () => cluster.revokeToken(token) };
     },
     takeAway: () => cluster.stopListening(),
@@ -53,6 +55,17 @@ function ringCluster(sandbox: Sandbox, letter: Letter): RingCluster {
     },
     requests: async () => requestsOf(cluster),
   };
+}
+
+/** After its end, where a real API server allows a minute. */
+const acceptedForMs = 4000;
+
+/** A JSON Web Token that nobody has signed. */
+function tokenEndedAt(atMs: number, name: string): string {
+  const exp = Math.floor(atMs / 1000);
+  const parts = [{ alg: "none" }, { sub: name, iat: exp - 3600, exp }];
+  const texts = parts.map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"));
+  return `${texts.join(".")}.`;
 }
 
 function requestsOf({ requests }: SandboxCluster): StoryRequest[] {

@@ -64,6 +64,25 @@ export const secretStories = [
 
   story("a token expires and a new one arrives: nothing is written for it", async (stage) => {
     const mesh = await stage.begin();
+    const ending = await stage.putEndingSecret(mesh, secret, "b");
+    await untilSaid(stage, mesh, {
+      Ready: { status: "True", reason: "Synced" },
+      Degraded: { status: "True", reason: "CredentialEnded", message: "CredentialEnded: cluster-b at " },
+    });
+    await stage.mark();
+    await ending.refused();
+    // An open watch outlives its token.
+    await stage.takeAway("b");
+    await stage.bringBack("b");
+    await untilUnknown(stage, mesh, { cluster: "cluster-b", reason: "Unauthorized", person: true });
+    await stage.holds();
+    await stage.putSecret(mesh, secret, "b");
+    await stage.synced();
+    await expectPeerWrites(stage, 0);
+  }),
+
+  story("a credential is revoked and another one arrives: nothing is written for it", async (stage) => {
+    const mesh = await stage.begin();
     const old = await stage.putSecret(mesh, secret, "b");
     await stage.settled();
     await stage.mark();

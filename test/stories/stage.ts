@@ -4,6 +4,12 @@ import type { KubeClient } from "../../src/kube/client.ts";
 import type { Facts, Letter, MeshFacts, NodeFacts } from "./facts.ts";
 import type { Credential, PeerVerb } from "./ring.ts";
 
+/** A credential that is about to be refused. */
+export interface Ending {
+  /** Resolves when the API server refuses it. */
+  refused(): Promise<void>;
+}
+
 /** What a story may do and see. The same on every ring. */
 export interface Stage {
   /** What the story has made so, up to now. */
@@ -37,6 +43,8 @@ export interface Stage {
 
   /** The Secret of this name in the mesh's namespace leads to `cluster` with a credential of its own. */
   putSecret(mesh: MeshFacts, secret: string, cluster: Letter): Promise<Credential>;
+  /** The same with one that says that it has ended, and that is accepted for some seconds more. */
+  putEndingSecret(mesh: MeshFacts, secret: string, cluster: Letter): Promise<Ending>;
   /** Any text as kubeconfig. */
   writeSecret(mesh: MeshFacts, secret: string, kubeconfig: string): Promise<void>;
   deleteSecret(mesh: MeshFacts, secret: string): Promise<void>;

@@ -1,16 +1,20 @@
+import { rejects } from "node:assert/strict";
 import { type ClusterMeshObject, clusterMeshes } from "../../src/api/cluster-mesh.ts";
+import { nodes } from "../../src/api/kilo-node.ts";
 import { secrets } from "../../src/api/kubeconfig-secret.ts";
 import { isKubeError } from "../../src/kube/errors.ts";
+import { createClient } from "../../src/kube/http-client.ts";
+import { configOf } from "../support/run-operator.ts";
 import { type EntryFacts, type Letter, type MeshFacts, meshIdOf, meshSpec } from "./facts.ts";
-import type { Credential } from "./ring.ts";
-import type { ReadyCondition } from "./stage.ts";
+import type { Credential, CredentialOptions } from "./ring.ts";
+import type { Ending, ReadyCondition } from "./stage.ts";
 import { StagedNodes } from "./staged-nodes.ts";
 
 const refOf = ({ namespace, name }: MeshFacts) => ({ namespace, name });
 
 /** What a story does to meshes and their Secrets. */
 export abstract class StagedMeshes extends StagedNodes {
-  protected abstract credentialOf(cluster: Letter): Promise<Credential>;
+  protected abstract credentialOf(cluster: Letter, options?: CredentialOptions): Promise<Credential>;
   abstract eventually<T>(check: () => T | Promise<T>): Promise<T>;
 
   async applyMesh(mesh: MeshFacts): Promise<void> {
@@ -45,6 +49,21 @@ export abstract class StagedMeshes extends StagedNodes {
     const credential = await this.credentialOf(cluster);
     await this.writeSecret(mesh, secret, credential.kubeconfig);
     return credential;
+  }
+
+  async putEndingSecret(mesh: MeshFacts, secret: string, cluster: Letter): Promise<Ending> {
+    const { kubeconfig } = await this.credentialOf(cluster, { isEnding: true });
+    await this.writeSecret(mesh, secret, kubeconfig);
+    return { refused: () => this.#untilRefused(kubeconfig) };
+  }
+
+  async #untilRefused(kubeconfig: string): Promise<void> {
+    const client = createClient(configOf(kubeconfig), { cluster: "ending", userAgent: "story-ending" });
+    try {
+      await this.eventually(() => rejects(client.list(nodes), (error) => isKubeError(error, "unauthorized")));
+    } finally {
+      client.close();
+    }
   }
 
   async writeSecret({ home, namespace }: MeshFacts, name: string, kubeconfig: string): Promise<void> {
