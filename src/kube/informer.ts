@@ -98,6 +98,11 @@ export class Informer<T extends KubeObject, F> {
     return this.#copy.get(key)?.fact;
   }
 
+  /** The version of the object that we last heard of. */
+  versionOf(key: string): string | undefined {
+    return this.#copy.get(key)?.resourceVersion;
+  }
+
   entries(): Iterable<readonly [string, F]> {
     return this.#copy.entries();
   }

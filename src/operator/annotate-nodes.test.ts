@@ -10,12 +10,17 @@ import type { ObjectRef } from "../kube/object.ts";
 import type { Resource } from "../kube/resource.ts";
 import { type Logger, silentLogger } from "../runtime/log.ts";
 import type { Outcome } from "../runtime/outcome.ts";
-import { annotateNodes } from "./annotate-nodes.ts";
+import { annotateNodes, type NodeAccess } from "./annotate-nodes.ts";
 
 interface Written {
   readonly resource: string;
   readonly name: string;
-  readonly body: { readonly metadata: { readonly annotations: Readonly<Record<string, string | null>> } };
+  readonly body: {
+    readonly metadata: {
+      readonly resourceVersion: string;
+      readonly annotations: Readonly<Record<string, string | null>>;
+    };
+  };
 }
 
 interface Scene {
@@ -23,14 +28,14 @@ interface Scene {
   readonly keepalive: number;
   readonly floor: number;
   readonly inMesh?: boolean;
-  readonly refuse?: boolean;
+  readonly refuse?: "forbidden" | "conflict";
 }
 
-async function annotate({ nodes, keepalive, floor, inMesh = true, refuse = false }: Scene) {
+async function annotate({ nodes, keepalive, floor, inMesh = true, refuse }: Scene) {
   const written: Written[] = [];
   const warnings: string[] = [];
   const patch = async (resource: Resource, { name }: ObjectRef, { body }: MergePatch): Promise<never> => {
-    if (refuse) throw aKubeError("forbidden", "patch");
+    if (refuse) throw aKubeError(refuse, "patch");
     written.push({ resource: resource.plural, name, body: body as Written["body"] });
     return {} as never;
   };
@@ -38,9 +43,10 @@ async function annotate({ nodes, keepalive, floor, inMesh = true, refuse = false
   const world = aWorld({ meshes, views: [aView([aNode(1, 0)]), aView(nodes)] });
   const told: (string | undefined)[] = [];
   const log: Logger = { ...silentLogger, warn: (_, fields) => void warnings.push(JSON.stringify(fields)) };
-  const client = (): Pick<KubeClient, "patch"> => ({ patch: patch as unknown as KubeClient["patch"] });
+  const client = { patch: patch as unknown as KubeClient["patch"] };
+  const connection = (): NodeAccess => ({ client, nodeVersion: (name) => `version of ${name}` });
   const tell = (_: ConnectionId, command: string | undefined): void => void told.push(command);
-  const ports = { observe: () => world, client, flagSeconds: floor, tell, log };
+  const ports = { observe: () => world, connection, flagSeconds: floor, tell, log };
   const outcome: Outcome = await annotateNodes(conn(2), ports);
   return { written, warnings, told, outcome };
 }
@@ -80,7 +86,7 @@ describe("what is written on nodes", () => {
           expect([Object.keys(rest), Object.keys(body), Object.keys(body.metadata)]).toEqual([
             ["name"],
             ["metadata"],
-            ["annotations"],
+            ["resourceVersion", "annotations"],
           ]);
           expect(Object.keys(body.metadata.annotations).filter((key) => !ownAnnotations.has(key))).toEqual([]);
         }
@@ -102,6 +108,7 @@ describe("what is written on nodes", () => {
     const { written, outcome } = await annotate({ nodes, keepalive: 25, floor: 0 });
     expect(written.map(({ name }) => name)).toEqual(["c2-n0"]);
     expect(outcome.kind).toBe("waiting");
+    expect(written[0]?.body.metadata.resourceVersion).toBe("version of c2-n0");
     expect(written[0]?.body.metadata.annotations).toEqual({
       "kilo.squat.ai/persistent-keepalive": "25",
       "kilo-clustermesh.io/node-keepalive": "me/25",
@@ -111,10 +118,20 @@ describe("what is written on nodes", () => {
     expect([later.written, later.outcome.kind]).toEqual([[], "done"]);
   });
 
+  it("is judged anew where somebody has changed the node meanwhile: that is no failure", async () => {
+    const { warnings, told, outcome } = await annotate({
+      nodes: [aNode(2, 0)],
+      keepalive: 25,
+      floor: 0,
+      refuse: "conflict",
+    });
+    expect([outcome.kind, warnings, told]).toEqual(["waiting", [], []]);
+  });
+
   it("is told as a command where the right to patch nodes is missing", async () => {
     const ours = aNode(2, 0, { keepalive: "10", keepaliveMark: "me/10" });
     const scene = { nodes: [ours, aNode(2, 1)], keepalive: 25, floor: 0 };
-    const { warnings, told, outcome } = await annotate({ ...scene, refuse: true });
+    const { warnings, told, outcome } = await annotate({ ...scene, refuse: "forbidden" });
     const command = "kubectl annotate nodes --all kilo.squat.ai/persistent-keepalive=25";
     expect(warnings.join()).toContain(command);
     expect(told).toEqual([command]);
@@ -125,6 +142,8 @@ describe("what is written on nodes", () => {
   it("is told as no command where it would not do: what is there already it cannot change", async () => {
     const nodes = [aNode(2, 0, { keepalive: "10", keepaliveMark: "me/10" })];
     for (const inMesh of [true, false])
-      expect((await annotate({ nodes, keepalive: 25, floor: 0, refuse: true, inMesh })).told).toEqual([undefined]);
+      expect((await annotate({ nodes, keepalive: 25, floor: 0, refuse: "forbidden", inMesh })).told).toEqual([
+        undefined,
+      ]);
   });
 });

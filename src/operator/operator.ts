@@ -182,7 +182,7 @@ export class Operator {
   #annotate(cluster: ConnectionId): Promise<Outcome> {
     return annotateNodes(cluster, {
       observe: () => this.#memory.worldToPlan(),
-      client: (id) => this.#memory.registry.get(id)?.client,
+      connection: (id) => this.#memory.registry.get(id),
       flagSeconds: this.#options.nodeKeepaliveSeconds,
       tell: (id, command) => {
         if (this.#memory.tellNodeCommand(id, command)) this.#wakeUps.wakeMeshesOf(id);

@@ -1,6 +1,6 @@
 import { nodes } from "../api/kilo-node.ts";
 import { type PeerObject, peers } from "../api/kilo-peer.ts";
-import type { ConnectionId, PeerName } from "../core/ids.ts";
+import type { ConnectionId, NodeName, PeerName } from "../core/ids.ts";
 import type { UnknownReason } from "../core/reasons.ts";
 import type { ClusterView } from "../core/world.ts";
 import type { KubeClient } from "../kube/client.ts";
@@ -115,6 +115,11 @@ export class Connection {
       credential: this.#credential,
       informers: [informerSummary(nodes, this.#nodes.informer), informerSummary(peers, this.#peers.informer)],
     };
+  }
+
+  /** The version of a Node that our view of it is made from. */
+  nodeVersion(name: NodeName): string | undefined {
+    return this.#nodes.informer.versionOf(name);
   }
 
   peer(name: string): PeerObject | undefined {
