@@ -78,7 +78,7 @@ async function write(change: PeerChange, connection: Connection, instance: strin
   const { held } = change;
   const judged = judgedObject(connection, held);
   if (!judged) return "changed meanwhile";
-  if (change.action === "delete") await connection.deletePeer(held.name, () => remove(client, held));
+  if (change.action === "delete") await connection.deletePeer(held, () => remove(client, held));
   else {
     const object =
       change.action === "shrink" ? renderKept(judged, change.routes) : renderPeer(change.peer, instance, judged);

@@ -1,7 +1,14 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { aKey, conn } from "../../test/support/build.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
-import { aKubeError, aList, modified, ScriptedClient, ScriptedStream } from "../../test/support/scripted-client.ts";
+import {
+  aKubeError,
+  aList,
+  deleted,
+  modified,
+  ScriptedClient,
+  ScriptedStream,
+} from "../../test/support/scripted-client.ts";
 import { type NodeObject, nodes } from "../api/kilo-node.ts";
 import type { PeerObject } from "../api/kilo-peer.ts";
 import { nodeAnnotations } from "../api/names.ts";
@@ -48,17 +55,20 @@ async function aConnection({ unwatched = [] }: { readonly unwatched?: readonly s
   opened.push(connection);
   connection.start();
   await clock.settle();
+  const say = async (what: keyof typeof streams, event: object): Promise<void> => {
+    streams[what].send(event);
+    await clock.settle();
+  };
   const hear = async (what: keyof typeof streams, object: KubeObject): Promise<readonly ClusterChange[]> => {
     changes.length = 0;
-    streams[what].send(modified(object));
-    await clock.settle();
+    await say(what, modified(object));
     return [...changes];
   };
   const listed = () => {
     const { nodes: seen } = connection.view();
     return seen.state === "known" ? seen.items : undefined;
   };
-  return { connection, changes, hear, listed };
+  return { connection, changes, say, hear, listed };
 }
 
 describe("what a node says", () => {
@@ -157,7 +167,7 @@ describe("a Peer that we write", () => {
     expect(connection.view().forbiddenAtMs).toBeTypeOf("number");
     await connection.writePeer(name, async () => aPeerAt(11));
     expect(connection.view().forbiddenAtMs).toBeUndefined();
-    await expect(connection.deletePeer(name, refused("forbidden"))).rejects.toThrow();
+    await expect(connection.deletePeer({ name, resourceVersion: "11" }, refused("forbidden"))).rejects.toThrow();
     expect(connection.view().forbiddenAtMs).toBeTypeOf("number");
   });
 
@@ -165,8 +175,18 @@ describe("a Peer that we write", () => {
     const { connection, changes } = await aConnection();
     await connection.writePeer(name, async () => aPeerAt(11));
     changes.length = 0;
-    await connection.deletePeer(name, async () => undefined);
+    await connection.deletePeer({ name, resourceVersion: "11" }, async () => undefined);
     expect(changes).toEqual(["written"]);
     expect(connection.peer(name)).toBeUndefined();
+  });
+
+  it("that goes and that somebody creates anew before our answer comes stays in sight", async () => {
+    const { connection, hear, say } = await aConnection();
+    await connection.writePeer(name, async () => aPeerAt(11));
+    await connection.deletePeer({ name, resourceVersion: "11" }, async () => {
+      await say("peers", deleted(aPeerAt(12)));
+      await hear("peers", { ...aPeerAt(13), metadata: { name, uid: "another", resourceVersion: "13" } });
+    });
+    expect(connection.peer(name)?.metadata.uid).toBe("another");
   });
 });

@@ -14,7 +14,7 @@ import { observation } from "./observation.ts";
 import { betweenLooksMs, Paced } from "./paced.ts";
 import { type ConnectionSummary, informerSummary } from "./summary.ts";
 import { type NodesChange, WatchedNodes } from "./watched-nodes.ts";
-import { type PeersChange, WatchedPeers } from "./watched-peers.ts";
+import { type JudgedPeer, type PeersChange, WatchedPeers } from "./watched-peers.ts";
 
 /** What happened in a cluster. */
 export type ClusterChange = NodesChange | PeersChange | "knowledge";
@@ -130,8 +130,8 @@ export class Connection {
     return this.#peers.write(name, write);
   }
 
-  deletePeer(name: PeerName, remove: () => Promise<void>): Promise<void> {
-    return this.#peers.delete(name, remove);
+  deletePeer(judged: JudgedPeer, remove: () => Promise<void>): Promise<void> {
+    return this.#peers.delete(judged, remove);
   }
 
   #relistAll(): void {

@@ -13,6 +13,8 @@ import type { WatchedOptions } from "./watched-nodes.ts";
 /** `written`: to a Peer that we are just writing. */
 export type PeersChange = "peer" | "written";
 
+export type JudgedPeer = Pick<HeldPeer, "name" | "resourceVersion">;
+
 type PeersView = Pick<ClusterView, "peers" | "moveAgesMs" | "endpointAgesMs" | "forbiddenAtMs">;
 
 /** The Peers of one cluster: what others do to them, and what we write ourselves. */
@@ -61,10 +63,11 @@ export class WatchedPeers {
     await this.#writing(name, async () => this.#learn(await write()));
   }
 
-  async delete(name: PeerName, remove: () => Promise<void>): Promise<void> {
+  /** Deletes a Peer as it was judged: what somebody has put in its place since is another one, and stays in sight. */
+  async delete({ name, resourceVersion }: JudgedPeer, remove: () => Promise<void>): Promise<void> {
     await this.#writing(name, async () => {
       await remove();
-      this.informer.learnDeleted({ name });
+      this.informer.learnDeleted({ name }, resourceVersion);
     });
   }
 
