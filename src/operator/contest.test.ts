@@ -46,6 +46,21 @@ describe("a Peer that somebody keeps undoing", () => {
     expect(refusals).toEqual([]);
   });
 
+  it("is not one that we took away ourselves in between", async () => {
+    for (let round = 0; round < 4; round++) {
+      expect(await isWritten({ action: "create", peer })).toBe(true);
+      expect(await isWritten({ action: "delete", held: heldAs(peer) })).toBe(true);
+      await clock.advance(40_000);
+    }
+  });
+
+  it("is still one when our attempt to take it away was refused", async () => {
+    for (let round = 0; round < 3; round++) await isWritten();
+    const refusal = { peer: peer.name, owners: peer.owners, text: "" };
+    await contest.guard(conn(2), [{ action: "delete", held: heldAs(peer) }], async () => [refusal]);
+    expect(await isWritten()).toBe(false);
+  });
+
   it("is forgiven when ten minutes were quiet", async () => {
     for (let round = 0; round < 3; round++) await isWritten();
     await clock.advance(600_000);

@@ -1,7 +1,7 @@
 import type { PeerChange } from "../core/diff.ts";
 import { endpointText } from "../core/endpoint.ts";
 import type { ConnectionId, PeerName } from "../core/ids.ts";
-import type { Peer } from "../core/peer.ts";
+import type { HeldPeer, Peer } from "../core/peer.ts";
 import type { Refusal } from "../core/status.ts";
 import { fingerprint } from "../core/texts.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -39,7 +39,11 @@ export class Contest {
     const refusals = await write(free);
     const refused = new Set(refusals.map(({ peer }) => peer));
     const justNow = [this.#clock.now()];
-    for (const { peer } of free.filter(isWishing)) if (!refused.has(peer.name)) this.#note(target, peer, justNow);
+    for (const change of free) {
+      if (refused.has(nameOf(change))) continue;
+      if (isWishing(change)) this.#note(target, change.peer, justNow);
+      else this.#forget(target, change.held.name);
+    }
     this.#forgetOld();
     return [...refusals, ...contested.map(refusalOf)];
   }
@@ -61,6 +65,11 @@ export class Contest {
     known.delete(peer.name);
     known.set(peer.name, { wish, atMs: lately.length > 0 ? [...lately, ...justNow] : justNow });
     this.#written.set(target, known);
+  }
+
+  /** We have undone it ourselves: what comes next is no answer to anybody. */
+  #forget(target: ConnectionId, name: PeerName): void {
+    this.#written.get(target)?.delete(name);
   }
 
   /** Of every target: one that was left is written to no more. The oldest come first. */
@@ -86,8 +95,12 @@ function wishOf({ publicKey, endpoint, keepaliveSeconds, routes, owners }: Peer)
   return fingerprint([publicKey, endpointText(endpoint), keepaliveSeconds, ...networks, ...owners].join(" "));
 }
 
+const subjectOf = (change: PeerChange): Peer | HeldPeer => (isWishing(change) ? change.peer : change.held);
+
+const nameOf = (change: PeerChange): PeerName => subjectOf(change).name;
+
 function refusalOf(change: PeerChange): Refusal {
-  const { name, owners } = "peer" in change ? change.peer : change.held;
+  const { name, owners } = subjectOf(change);
   const text = `${change.action} ${name}: Contested, somebody else keeps undoing it`;
   return { peer: name, owners, text, reason: "Contested" };
 }
