@@ -59,13 +59,14 @@ interface Member {
   readonly number: number;
   /** How it is reached; the local one without. */
   readonly secret?: string;
+  readonly persistentKeepalive?: number;
 }
 
 async function createMesh(name: string, members: readonly Member[]): Promise<void> {
-  const clusters = members.map(({ number, secret }) => {
+  const clusters = members.map(({ number, secret, ...rest }) => {
     const { podCIDRs, wireguardCIDR } = networksOf(number);
     const reach = secret ? { kubeconfigSecretRef: { name: secret } } : { local: true };
-    return { name: cluster(number).name, ...reach, allowedNetworks: [...podCIDRs, wireguardCIDR] };
+    return { name: cluster(number).name, ...reach, ...rest, allowedNetworks: [...podCIDRs, wireguardCIDR] };
   });
   const object: ClusterMeshObject = {
     apiVersion: "kilo.squat.ai/v1alpha1",
@@ -116,6 +117,29 @@ describe("a node that changes", () => {
   });
 });
 
+describe("what happens while the meshes are unknown", () => {
+  it("is answered as soon as they are known again, in Peers and on nodes", async () => {
+    const keepalive = { persistentKeepalive: 25 };
+    await createMesh("m", [{ number: hub }, { number: shared, secret: "cluster-b-kubeconfig", ...keepalive }]);
+    await eventually(() => expect(keepalivesIn(shared)).toEqual(["25"]));
+    await delay(1500);
+    const match = { resource: "clustermeshes" };
+    const faults = (["list", "watch"] as const).map((verb) =>
+      cluster(hub).faults.add({ match: { ...match, verb }, do: { kind: "status", code: 500 } }),
+    );
+    cluster(hub).faults.add({ match: { ...match, verb: "watch" }, times: 1, do: { kind: "cut-watch" } });
+    // Longer than a watch may be away before what it told counts as unknown.
+    await delay(4000);
+    const annotations = { [nodeAnnotations.forceEndpoint]: "198.18.1.99:51820", [nodeAnnotations.keepalive]: null };
+    cluster(shared).store.patch(nodes, { name: "cluster-b-1" }, { metadata: { annotations } });
+    await delay(2500);
+    expect(endpointsIn(hub)).not.toContain("198.18.1.99");
+    for (const calm of faults) calm();
+    await eventually(() => expect(endpointsIn(hub)).toContain("198.18.1.99"), { withinMs: 15_000 });
+    await eventually(() => expect(keepalivesIn(shared)).toEqual(["25"]), { withinMs: 5000 });
+  });
+});
+
 /** The connection to the shared cluster that does not speak for it: it has written nothing of the second mesh. */
 function silentOne(): string {
   const writes = cluster(shared).requests.all({ verb: "create", resource: "peers.kilo.squat.ai" });
@@ -127,3 +151,8 @@ const endpointsIn = (number: number): (string | undefined)[] =>
   cluster(number)
     .store.list(peers)
     .map(({ spec }) => spec.endpoint?.dnsOrIP.ip);
+
+const keepalivesIn = (number: number): (string | undefined)[] =>
+  cluster(number)
+    .store.list(nodes)
+    .map(({ metadata }) => metadata.annotations?.[nodeAnnotations.keepalive]);

@@ -69,7 +69,11 @@ export class Memory {
     const decode = (object: ClusterMeshObject): MeshRecord => readMesh(object, options.policy);
     this.meshes = new Informer({ ...shared, resource: clusterMeshes, decode, same: sameMeshRecord });
     this.meshes.onChange(listeners.meshChanged);
-    this.meshes.onKnowledge(listeners.wishesChanged);
+    this.meshes.onKnowledge(({ state }) => {
+      listeners.wishesChanged();
+      // Whoever looked meanwhile was shown nothing.
+      if (state === "known") listeners.worldChanged();
+    });
     this.secrets = new SecretWatches({ ...shared, onChange: listeners.wishesChanged });
     this.registry = new Registry({ ...options, local: client, onChange: listeners.clusterChanged });
     this.rotations = new Rotations(this.registry);
