@@ -10,7 +10,7 @@ import type { Fields, Logger } from "../src/runtime/log.ts";
 import { fleetNode } from "../src/sandbox/fleet.ts";
 import type { SandboxCluster } from "../src/sandbox/sandbox.ts";
 import { eventually } from "./support/eventually.ts";
-import { type Exposition, parseExposition } from "./support/exposition.ts";
+import { type Exposition, parseExposition, type Sample } from "./support/exposition.ts";
 import { fastClock } from "./support/fast-clock.ts";
 import { OperatedFleet } from "./support/operated-fleet.ts";
 
@@ -132,6 +132,14 @@ describe("the metrics of a running operator", () => {
       const left = (await scrape()).samples.filter(({ labels }) => labels.cluster === "cluster-c");
       expect(left).toEqual([]);
     });
+  });
+
+  it("end with the connection, whatever it had still to do when nobody asked for it any more", async () => {
+    cluster(0).store.delete(clusterMeshes, demoMeshRef);
+    const closed = () => lines.filter(({ message }) => message === "cluster disconnected");
+    await eventually(() => expect(closed()).toHaveLength(2));
+    const remote = ({ labels }: Sample): boolean => labels.connection !== undefined && labels.connection !== "local";
+    await eventually(async () => expect((await scrape()).samples.filter(remote)).toEqual([]), { withinMs: 5000 });
   });
 });
 

@@ -17,7 +17,7 @@ import type { World } from "../core/world.ts";
 import { type Change, Informer } from "../kube/informer.ts";
 import type { ClusterChange } from "../registry/connection.ts";
 import { Registry, type RegistryOptions } from "../registry/registry.ts";
-import { Rotations } from "../registry/rotations.ts";
+import { type Parting, Rotations } from "../registry/rotations.ts";
 import { SecretWatches } from "../registry/secret-watches.ts";
 import { sameTopology, type Topology } from "./connect-clusters.ts";
 import { ListProof } from "./list-proof.ts";
@@ -99,6 +99,13 @@ export class Memory {
     for (const known of [this.reports, this.nodeCommands, this.#speakers])
       for (const id of known.keys()) if (!open.has(id)) known.delete(id);
     return true;
+  }
+
+  /** A connection was closed, and this is what was known of its cluster then. The rest is forgotten with it. */
+  closed(id: ConnectionId, parting: Parting | undefined): void {
+    this.rotations.closed(id, parting);
+    this.names.follow(id, []);
+    for (const known of [this.reports, this.nodeCommands, this.#speakers, this.#recalls]) known.delete(id);
   }
 
   /** What the plans of a target leave to the next one, while the spec is the same. */

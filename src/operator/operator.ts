@@ -172,8 +172,8 @@ export class Operator {
       observe: () => this.#memory.worldToPlan(),
       registry,
       closed: (id, parting) => {
-        this.#memory.rotations.closed(id, parting);
-        names.follow(id, []);
+        this.#memory.closed(id, parting);
+        this.#nameSeries();
         this.#wakeUps.connects.add("clusters");
       },
     });
@@ -225,9 +225,15 @@ export class Operator {
 
   #settle(topology: Topology): void {
     if (!this.#memory.settle(topology)) return;
-    this.#options.metrics.named(clusterNames(topology));
+    this.#nameSeries();
     this.#wakeUps.wakeTargets();
     for (const id of topology.ledgers.keys()) this.#wakeUps.statuses.add(id);
+  }
+
+  /** Also when a connection was closed: what it had still to do was counted after its last name was gone. */
+  #nameSeries(): void {
+    const { topology } = this.#memory;
+    if (topology) this.#options.metrics.named(clusterNames(topology));
   }
 }
 
