@@ -1,9 +1,23 @@
 import { describe, expect, it } from "vitest";
-import { aKey, aMesh, aNode, aView, aWorld, heldAs, known, planOf, unknown } from "../../test/support/build.ts";
+import {
+  aKey,
+  aMesh,
+  aNode,
+  aView,
+  aWorld,
+  conn,
+  connected,
+  heldAs,
+  known,
+  planOf,
+  unknown,
+} from "../../test/support/build.ts";
 import { diffPeers } from "./diff.ts";
+import { type ClusterName, clusterName, meshId } from "./ids.ts";
+import { declaredNetworks, type Mesh } from "./mesh.ts";
 import type { NodeFacts } from "./node.ts";
 import type { HeldPeer } from "./peer.ts";
-import type { ClusterView } from "./world.ts";
+import type { ClusterView, ConnectedMesh, EntryConnection } from "./world.ts";
 
 const mesh = aMesh(3);
 const one = aNode(2, 0);
@@ -51,5 +65,49 @@ describe("a public key that two clusters say they have", () => {
   it("is nobody's when a node of the target has it", () => {
     const planned = plan({ two: [], three: [aNode(3, 0, { key: aKey("c1-n0") })] });
     expect([planned.peers, planned.taken.length]).toEqual([[], 1]);
+  });
+});
+
+describe("a Peer that two meshes share, each with its own name for the cluster", () => {
+  const meshOf = (name: string, clusters: readonly string[], createdAt: string): Mesh => ({
+    ...mesh,
+    ...{ id: meshId(name, name), namespace: name, name, createdAt },
+    entries: mesh.entries.filter((entry) => clusters.includes(entry.name)),
+  });
+  const later = meshOf("b", ["c1", "c2"], "2024-01-01T00:00:00Z");
+  const theirs = connected({
+    ...later,
+    entries: later.entries.map(({ networks, ...entry }) => {
+      return { ...entry, networks: { form: "flat", allowed: declaredNetworks({ ...entry, networks }) } };
+    }),
+  });
+  const other = clusterName("other");
+  /** The mesh that comes first by name, after whose entry the Peer is called. */
+  const first = meshOf("a", ["c1", "c2"], "2020-01-01T00:00:00Z");
+  const leads = new Map<ClusterName, EntryConnection>([
+    [clusterName("c1"), { state: "connected", id: conn(1) }],
+    [other, { state: "connected", id: conn(2) }],
+  ]);
+  const entries = first.entries.map((entry) => (entry.name === "c2" ? { ...entry, name: other } : entry));
+  const ours: ConnectedMesh = { ...connected(first), mesh: { ...first, entries }, connections: leads };
+
+  const planHub = (meshes: readonly ConnectedMesh[], held: readonly HeldPeer[], three: readonly NodeFacts[] = []) => {
+    const views = [aView([aNode(1, 0)], { peers: known(held) }), aView([one]), aView(three)];
+    return planOf(aWorld({ views, overrides: { meshes } }), 1);
+  };
+  const shared = planHub([ours, theirs], []).peers.map((peer) => heldAs(peer));
+
+  it("loses nothing of the second one when the first cannot be led to the target", () => {
+    expect(shared).toMatchObject([{ source: other, owners: [first.id, later.id] }]);
+    expect(shared[0]?.allowedIps).toContain("172.16.2.1/32");
+    const lost: EntryConnection = { state: "unknown", reason: "SecretMissing" };
+    const blind = { ...ours, connections: new Map(leads).set(clusterName("c1"), lost) };
+    expect(diffPeers(planHub([blind, theirs], shared))).toEqual([]);
+  });
+
+  it("stays with the second one when the first is gone, whoever else says that it has the key", () => {
+    const forger = connected(meshOf("c", ["c1", "c3"], "2019-01-01T00:00:00Z"));
+    const forged = { ...copy, name: one.name };
+    expect(sourcesOf(planHub([theirs, forger], shared, [forged]))).toEqual(["c2"]);
   });
 });

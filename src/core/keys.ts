@@ -1,12 +1,14 @@
+import { isHost, networksIn } from "./cidr.ts";
 import { type Helds, type Holding, heldsOf, heldWithKey } from "./holding.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import { keeping } from "./kept.ts";
-import { rankOf } from "./mesh.ts";
+import { type MeshEntry, rankOf, wireguardNetworks } from "./mesh.ts";
 import type { MeshNode, NodeFacts } from "./node.ts";
 import { onceFor } from "./once-per.ts";
 import type { HeldPeer } from "./peer.ts";
 import type { Recall } from "./recall.ts";
+import { isInside } from "./routes.ts";
 import type { SourceId } from "./source.ts";
 import { compareTexts } from "./texts.ts";
 import type { World } from "./world.ts";
@@ -148,13 +150,31 @@ function winnerOf(bids: readonly Bid[], held: HeldPeer | undefined, isKept: () =
   const [only] = bids.length === 1 ? bids : [];
   if (only && (!held || continues(only.source, held))) return only.source.connection;
   const clusters = new Set(bids.map(({ source }) => source.connection));
-  const continued = held ? bids.filter(({ source }) => continues(source, held)) : [];
+  const continued = held ? continuedBy(bids, held) : [];
   if (continued.length === 0 && isKept()) return undefined;
   if (clusters.size === 1) return bids[0]?.source.connection;
   const [first] = (continued.length > 0 ? continued : bids).toSorted(
     (a, b) => order(a, held) - order(b, held) || byRank(a, b),
   );
   return first?.source.connection;
+}
+
+/** Of those that call the cluster as the Peer does; of the Peer's other owners where none does. */
+function continuedBy(bids: readonly Bid[], held: HeldPeer): readonly Bid[] {
+  const named = bids.filter(({ source }) => continues(source, held));
+  return named.length > 0 ? named : bids.filter(({ source }) => isMeant(source, held));
+}
+
+/**
+ * A Peer bears the name that its first owner has for the cluster. Which entry another owner means, the node's WireGuard IP
+ * tells: the rest of what is on the Peer may lie in what that owner declares for others.
+ */
+function isMeant({ mesh, connected, source }: JudgedSource, held: HeldPeer): boolean {
+  if (!held.owners.includes(mesh)) return false;
+  const hosts = networksIn(held.allowedIps).filter(isHost);
+  const isBehind = (entry: MeshEntry): boolean => hosts.some((host) => isInside(wireguardNetworks(entry), host));
+  const meant = connected.mesh.entries.filter((entry) => entry.name === held.source || isBehind(entry));
+  return meant.length === 1 && meant[0]?.name === source;
 }
 
 const continues = ({ mesh, source }: SourceId, held: HeldPeer): boolean =>
