@@ -110,4 +110,16 @@ describe("a Peer that two meshes share, each with its own name for the cluster",
     const forged = { ...copy, name: one.name };
     expect(sourcesOf(planHub([theirs, forger], shared, [forged]))).toEqual(["c2"]);
   });
+
+  it("goes to the second one in one write when the first, which cannot be led to the target, declares nothing of it now", () => {
+    const alone = planHub([ours], []).peers.map((peer) => heldAs(peer));
+    const lost: EntryConnection = { state: "unknown", reason: "SecretMissing" };
+    const networks = mesh.entries.find(({ name }) => name === "c3")?.networks ?? expect.unreachable();
+    const revoked = entries.map((entry) => (entry.name === other ? { ...entry, networks } : entry));
+    const connections = new Map(leads).set(clusterName("c1"), lost);
+    const blind = { ...ours, mesh: { ...first, entries: revoked }, connections };
+    expect(diffPeers(planHub([blind, connected(later)], alone))).toMatchObject([
+      { action: "update", peer: { owners: [first.id, later.id] } },
+    ]);
+  });
 });

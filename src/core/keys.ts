@@ -51,7 +51,8 @@ export function settleKeys(input: KeysInput): SettledKeys {
   const winner = (key: string, bids: readonly Bid[]): ConnectionId | undefined => {
     const held = heldWithKey(input.holding, key);
     if (ownKeys.has(key)) return undefined;
-    return winnerOf(bids, held, () => held !== undefined && whyKept(held) !== undefined);
+    // What keeps nothing of its routes is not kept: it would be deleted, and written anew for the next.
+    return winnerOf(bids, held, () => held !== undefined && (whyKept(held)?.routes ?? []).length > 0);
   };
   const bids = [...bidsByKey(sources, disputed)];
   const lost = new Set(bids.flatMap(([key, ofKey]) => losersOf(ofKey, winner(key, ofKey))));
