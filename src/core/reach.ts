@@ -18,7 +18,7 @@ import {
   sightOf,
   waitingKeepalive,
 } from "./sight.ts";
-import type { SilentOwner } from "./silent-owners.ts";
+import { type SilentOwner, withSilentOwners } from "./silent-owners.ts";
 import type { Ages, ClusterView } from "./world.ts";
 
 /** Among it from where the target's nodes have met each of them; nothing where they have not. */
@@ -96,10 +96,14 @@ function sightShare(input: ReachInput): Sighted {
 }
 
 /** The routes of a cluster are asked for only where a node was met, or roams: to know them all takes longer than the rest. */
-function freeIn({ routed }: ReachInput, barred: ReadonlySet<string>): Sighted["isFree"] {
-  const tunnelsOf = oncePer((cluster: ConnectionId) =>
-    rangesOf(routed.filter((one) => one.cluster === cluster).flatMap(({ routes }) => routes)),
-  );
+function freeIn({ routed, candidates, helds, silent }: ReachInput, barred: ReadonlySet<string>): Sighted["isFree"] {
+  // What a silent owner has on a Peer stays there, so no tunnel may end in it either.
+  const withSilent = (): readonly Candidate[] =>
+    silent.length === 0 ? [] : candidates.map((one, index) => withSilentOwners(one, helds[index], silent));
+  const tunnelsOf = oncePer((cluster: ConnectionId) => {
+    const own = [...routed, ...withSilent()].filter((one) => one.cluster === cluster);
+    return rangesOf(own.flatMap(({ routes }) => routes));
+  });
   return (place) => {
     const tunnels = tunnelsOf(place.candidate.cluster);
     return !barred.has(placeText(place)) && !endpointRoutes(place.endpoint).some(tunnels.touches);

@@ -2,8 +2,10 @@ import { describe, expect, it } from "vitest";
 import { aMesh, aNode, aView, aWorld, connected, heldAs, known, planOf, unknown } from "../../test/support/build.ts";
 import { networksIn } from "./cidr.ts";
 import { diffPeers } from "./diff.ts";
-import { type ClusterName, clusterName, meshId } from "./ids.ts";
+import { parseDiscovered } from "./discovered.ts";
+import { type ClusterName, clusterName, meshId, nodeName } from "./ids.ts";
 import type { Mesh } from "./mesh.ts";
+import type { HeldPeer } from "./peer.ts";
 import type { ClusterView, ConnectedMesh, EntryConnection, World } from "./world.ts";
 
 const views = [aView([aNode(1, 0)]), aView([aNode(2, 0)]), aView([aNode(3, 0)])] as const;
@@ -43,6 +45,7 @@ function changes(meshes: readonly ConnectedMesh[], three: ClusterView, overrides
   return diffPeers(planOf(world, 1)).filter((change) => change.action !== "create");
 }
 
+const reportOf = (key: string, ip: string): string => JSON.stringify({ [key]: { IP: ip, Port: 4500 } });
 const routes = (texts: readonly string[]) => texts.map((text) => ({ text }));
 const own = ["10.2.0.0/24", "10.200.2.1/32"];
 
@@ -87,5 +90,16 @@ describe("the share of an owner in a Peer that another one wants", () => {
     const hub = aView([aNode(1, 0)], { peers: known(settled) });
     const overrides = { meshes: meshes.slice(1).map((mesh) => connected(mesh)), refused: new Set([giving.id]) };
     expect(diffPeers(planOf(aWorld({ views: [hub, views[1]], overrides }), 1))).toEqual([]);
+  });
+
+  it("is as it was also where the node is met in it: no tunnel ends in what is routed into it", () => {
+    const observed = new Map([[nodeName("c1-n0"), parseDiscovered(reportOf(aNode(2, 0).key, "192.168.5.9"))]]);
+    const met = (peers: readonly HeldPeer[]) => aView([aNode(1, 0)], { peers: known(peers), observed });
+    const before = planOf(aWorld({ meshes: [a, b], views: [met([]), ...views.slice(1)] }), 1);
+    const settled = before.peers.map((peer) => heldAs(peer));
+    const overrides = { meshes: [connected(a)], refused: new Set([b.id]) };
+    const planned = planOf(aWorld({ views: [met(settled), ...views.slice(1)], overrides }), 1);
+    expect(settled[0]?.allowedIps).toContain("192.168.5.0/24");
+    expect(diffPeers(planned).filter((change) => change.action !== "create")).toEqual([]);
   });
 });
