@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { aMesh, aNode, aView, aWorld, connected, heldAs, known, planOf } from "../../test/support/build.ts";
+import { aMesh, aNode, aView, aWorld, connected, heldAs, known, planOf, unknown } from "../../test/support/build.ts";
 import { networksIn } from "./cidr.ts";
 import { diffPeers, type PeerChange } from "./diff.ts";
 import { parseDiscovered } from "./discovered.ts";
 import { hostText } from "./endpoint.ts";
-import { meshId, nodeName } from "./ids.ts";
+import { clusterName, meshId, nodeName } from "./ids.ts";
 import { declaredNetworks, type Mesh, type MeshEntry } from "./mesh.ts";
 import type { NodeFacts } from "./node.ts";
 import type { HeldPeer } from "./peer.ts";
@@ -198,5 +198,23 @@ describe("an address of a node that its entry does not declare", () => {
     const meshes = twoMeshes({ isFirstFlat: true, more: ["172.16.2.0/24"] });
     const planned = planHub(meshes, { third: [aNode(3, 0)] });
     expect(routesOf(planned, "c2")).toContain("172.16.2.1/32");
+  });
+
+  it("is not routed into what a cluster uses that cannot be seen now, also where two meshes have two names for it", () => {
+    const [first, typed] = twoMeshes({ isFirstFlat: true, more: ["172.16.0.0/16"] });
+    const other = asFlat(typed);
+    const called = clusterName("a");
+    const renamed = twoMeshes()[1].entries.map((entry) => (entry.name === "c3" ? { ...entry, name: called } : entry));
+    const alias = { ...other, id: meshId("kilo-system", "alias"), name: "alias", entries: renamed };
+    const { connections, ...rest } = connected(other);
+    const there = connections.get(clusterName("c3")) ?? expect.unreachable();
+    const meshes = [connected(other), { ...rest, mesh: alias, connections: new Map(connections).set(called, there) }];
+    const held = stored(planHub([], { third: [aNode(3, 0)], overrides: { meshes } }));
+    expect(held).toMatchObject([{ source: called, owners: [alias.id, other.id] }]);
+    const all = { meshes: [connected(first), ...meshes] };
+    expect(routesOf(planHub([], { held, third: [aNode(3, 0)], overrides: all }), "c2")).not.toContain("172.16.2.1/32");
+    const views = [aView([aNode(1, 0)], { peers: known(held) }), aView([aNode(2, 0)]), aView([], { nodes: unknown })];
+    const planned = planOf(aWorld({ views, overrides: all }), 1);
+    expect(routesOf(planned, "c2")).not.toContain("172.16.2.1/32");
   });
 });

@@ -101,9 +101,10 @@ export function usagesOf(input: UsagesInput): readonly Usage[] {
   return entries.flatMap((entry, index) => {
     const networks = declaredNetworks(entry);
     if (ranks[index] === oldest || isEntered(input, index)) return networks.map(() => "none" as const);
-    const [wanted, held] = [wantedIn(nodes[index] ?? []), routesIn(uses[index]?.held ?? [])];
+    const wanted = wantedIn(nodes[index] ?? []);
+    const own = uses.filter((_, place) => isUseOf(input, index, place));
     return networks.map((network): Usage => {
-      if (held.touches(network)) return "peers";
+      if (own.some(({ held }) => routesIn(held).touches(network))) return "peers";
       return wanted.touches(network) ? "nodes" : "none";
     });
   });
@@ -112,10 +113,16 @@ export function usagesOf(input: UsagesInput): readonly Usage[] {
 const wantedIn = onceFor((nodes: readonly MeshNode[]) => rangesOf(nodes.flatMap(ownRoutes)));
 
 /** True when another cluster is in the networks of an entry. */
-function isEntered({ entries, connections, uses }: UsagesInput, own: number): boolean {
-  const [entry, connection] = [entries[own], connections[own]];
-  return uses.some(({ cluster, held }, index) => {
-    const isOwn = index === own || (cluster !== undefined && cluster === connection);
-    return !isOwn && entry !== undefined && meet(declaredRanges(entry), addressesIn(held));
-  });
+function isEntered(input: UsagesInput, own: number): boolean {
+  const entry = input.entries[own];
+  return input.uses.some(
+    ({ held }, place) =>
+      !isUseOf(input, own, place) && entry !== undefined && meet(declaredRanges(entry), addressesIn(held)),
+  );
+}
+
+/** Also what another mesh, under another name, has of the same cluster: a Peer that is kept is called as its first owner says. */
+function isUseOf({ connections, uses }: UsagesInput, own: number, place: number): boolean {
+  const cluster = uses[place]?.cluster;
+  return place === own || (cluster !== undefined && cluster === connections[own]);
 }
