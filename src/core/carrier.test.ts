@@ -4,6 +4,7 @@ import { diffPeers } from "./diff.ts";
 import { nodeName } from "./ids.ts";
 import { nextPhase } from "./order.ts";
 import type { HeldPeer } from "./peer.ts";
+import type { ClusterView } from "./world.ts";
 
 const service = "10.96.0.0/12";
 const mesh = aMesh(2, { serviceCIDR: service });
@@ -61,5 +62,28 @@ describe("the carrier of the cluster-wide networks", () => {
       aView([aNode(1, 1), aNode(1, 2, { key: named.key }), named], { silent: new Set([nodeName("c1-n1")]) }),
     ];
     expect(carriers(planOf(aWorld({ meshes: [mesh], views: [...views, aView([aNode(2, 0)])] }), 2))).toEqual(["c1-n1"]);
+  });
+});
+
+describe("a network of the flat form in which one node has all that there is", () => {
+  const alone = aNode(1, 1, { podCidrs: ["10.1.17.0/24"] });
+  const flat = aMesh(2, { allowedNetworks: ["10.1.0.0/20", "10.1.16.0/20", "10.200.1.0/24", "10.96.0.0/16"] });
+  const planFlat = (source: ClusterView, held: readonly HeldPeer[]) =>
+    planOf(aWorld({ meshes: [flat], views: [source, aView([aNode(2, 0)], { peers: known(held) })] }), 2);
+  const held = heldOf(planFlat(aView([aNode(1, 0), alone]), []));
+
+  it.each<[string, ClusterView]>([
+    ["is without annotations", aView([aNode(1, 0), { ...alone, key: "", wireguardIp: "" }])],
+    ["has left", aView([aNode(1, 0)], { departures: [{ name: alone.name, afterMs: 5000, needsList: false }] })],
+    ["is not proven to be gone", aView([aNode(1, 0)], { absenceProven: false })],
+  ])("costs nothing while its Peer is kept: the node %s", (_, source) => {
+    expect(diffPeers(planFlat(source, held))).toEqual([]);
+  });
+
+  it("rides on the carrier when the node is gone", () => {
+    const { peers } = planFlat(aView([aNode(1, 0)]), held);
+    expect(peers.map(({ routes }) => routes.map(({ text }) => text))).toEqual([
+      ["10.1.0.0/24", "10.1.16.0/20", "10.96.0.0/16", "10.200.1.1/32", "172.16.1.1/32"],
+    ]);
   });
 });

@@ -1,4 +1,4 @@
-import { type Cidr, contains } from "./cidr.ts";
+import { type Cidr, contains, networksIn } from "./cidr.ts";
 import type { Helds } from "./holding.ts";
 import type { NodeName } from "./ids.ts";
 import type { MeshEntry } from "./mesh.ts";
@@ -19,10 +19,13 @@ export interface CarrierInput {
   readonly resolved: Resolved;
 }
 
-/** The networks of an entry that no node owns. Flat form: those in which no node has anything of its own. */
-export function clusterWideOf({ entry: { networks }, admitted }: CarrierInput): readonly Cidr[] {
+/**
+ * The networks of an entry that no node owns. Flat form: those in which no node has anything of its own, nor a Peer that is
+ * kept: a restart of Kilo on the only node of a network must not cost the target two changes.
+ */
+export function clusterWideOf({ entry: { networks }, admitted, kept }: CarrierInput): readonly Cidr[] {
   if (networks.form === "typed") return networks.clusterWide;
-  const own = admitted.flatMap(ownRoutes);
+  const own = [...admitted.flatMap(ownRoutes), ...kept.flatMap(({ allowedIps }) => networksIn(allowedIps))];
   return networks.allowed.filter((network) => !own.some((cidr) => contains(network, cidr)));
 }
 
