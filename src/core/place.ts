@@ -52,7 +52,7 @@ interface Place {
 function placeOf(candidate: Candidate, sighted: Sighted, index: number): Place | undefined {
   const [sight, moving] = [sighted.sights[index], sighted.movings[index]];
   if (!sight) return { candidate };
-  return moving ? movingPlace(sight, moving) : settledPlace(sight, sighted);
+  return moving ? movingPlace(sight, moving) : settledPlace(sight, sighted, candidate);
 }
 
 function isNameless({ candidate, reported }: Sight, { resolved }: Sighted): boolean {
@@ -67,16 +67,18 @@ function movingPlace(sight: Sight, { move, afterMs }: Moving): Place {
   return { candidate: moved, note: differs(candidate), afterMs };
 }
 
-function settledPlace(sight: Sight, sighted: Sighted): Place | undefined {
+/** Who was met needs nothing of what its node says: that others may not let it be there changes nothing of the Peer. */
+function settledPlace(sight: Sight, sighted: Sighted, wish: Candidate): Place | undefined {
   const { candidate, held, said, reported } = sight;
   const met = metPlace(sight, sighted);
+  const follower = met ? wish : candidate;
   const place = met?.endpoint ?? said ?? standIn(sight, sighted) ?? held?.endpoint;
   if (!place && !held) return undefined;
   const endpoint = place ?? nowhereAt(candidate.endpoint.port);
-  const isElsewhere = isMetElsewhere(sight, endpoint);
+  const isElsewhere = isMetElsewhere({ ...sight, candidate: follower }, endpoint);
   const settled = {
     endpoint,
-    keepaliveSeconds: settledKeepalive(candidate, isElsewhere),
+    keepaliveSeconds: settledKeepalive(follower, isElsewhere),
     declared: met && !sameEndpoint(said, endpoint) ? declaredMark(sight) : followMark(candidate, endpoint, isElsewhere),
     mayLackEndpoint: !place || (candidate.roams && !met && reported.length > 0),
   };

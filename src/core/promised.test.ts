@@ -117,6 +117,14 @@ describe("an endpoint that a Peer has", () => {
     expect(touched(planned)).toEqual([]);
   });
 
+  it("stays as it is where the node was met, also when an older mesh declares where the node says it is", () => {
+    const meshes = twoMeshes({ ages: [lately, longAgo], more: ["198.51.100.0/25"] });
+    const hub = { met: { [aNode(2, 0).key]: "203.0.113.1" } };
+    const planned = planHub(meshes, { ...hub, held: stored(planHub(meshes.slice(0, 1), hub)), third: [aNode(3, 9)] });
+    expect(endpointOf(planned, "c2-n0")).toBe("203.0.113.1");
+    expect(touched(planned)).toEqual([]);
+  });
+
   it("gives way where it only stands until the node is met, and another cluster comes to that network", () => {
     const [first, { entries }] = twoMeshes({ more: ["192.168.3.0/24"] });
     const joined = { ...first, entries: [...first.entries, ...entries.slice(1)] };
