@@ -21,7 +21,7 @@ export interface ClientOptions extends ConnectionOptions {
   /** How errors call the server. */
   readonly cluster: string;
   readonly userAgent?: string;
-  /** Of one page of a list, unpacked. Default 64 MiB. */
+  /** Of one page of a list, unpacked: reading it takes some five times as much memory. Default 16 MiB. */
   readonly maxListBytes?: number;
   /** Of any other answer, unpacked. Default 8 MiB. */
   readonly maxObjectBytes?: number;
@@ -29,7 +29,7 @@ export interface ClientOptions extends ConnectionOptions {
 
 /** A client for the API server of `config`. It connects with the first call. */
 export function createClient(config: ConnectionConfig, options: ClientOptions): KubeClient {
-  const { maxListBytes = 64 * mebibyte, maxObjectBytes: maxBytes = 8 * mebibyte } = options;
+  const { maxListBytes = 16 * mebibyte, maxObjectBytes: maxBytes = 8 * mebibyte } = options;
   const context = contextOf(config, options);
   const perform = <T extends KubeObject>(call: Call) => performCall(context, call, { maxBytes, read: objectIn<T> });
   return {

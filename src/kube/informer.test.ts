@@ -70,6 +70,52 @@ test("a continue token that leads nowhere is an error and no endless loop", asyn
   expect(informer.knowledge).toMatchObject({ state: "unknown", reason: "server" });
 });
 
+test("a list without an end is given up", async () => {
+  const { client, clock, informer, start } = anInformer({ mostObjects: 100 });
+  let asked = 0;
+  client.willList(() => page(`after-${++asked}`, anObject(`n${asked}`, 1)));
+  await start();
+  await clock.settle(200);
+  expect(informer.knowledge).toMatchObject({ state: "unknown", reason: "server" });
+  expect(informer.knowledge).toMatchObject({ error: { detail: "more than 100 objects" } });
+  expect(asked).toBe(101);
+});
+
+test("a watch that tells of ever more objects is given up, and the list decides", async () => {
+  const { client, clock, stream, informer, start } = anInformer({ mostObjects: 3 });
+  client.willList(aList(10, anObject("a", 1)), aList(20, anObject("b", 12)));
+  client.willWatch(stream, new ScriptedStream());
+  await start();
+  stream.send(...[11, 12, 13, 14, 15].map((version) => added(anObject(`n${version}`, version))));
+  await clock.settle();
+  expect(informer.size).toBe(4);
+  await clock.advance(200);
+  expect([...informer.entries()]).toEqual([["b", "x"]]);
+});
+
+test("a server that fails is asked for smaller pages, down to a few, and for larger ones when it answers", async () => {
+  const { client, clock, informer, facts, start } = anInformer({ pageSize: 50 });
+  const tooLarge = aKubeError("server");
+  client.willList(
+    tooLarge,
+    aKubeError("timeout"),
+    tooLarge,
+    tooLarge,
+    aKubeError("unreachable"),
+    aList(10, anObject("a", 1)),
+  );
+  await start();
+  await clock.advance(20_000);
+  expect(client.listsAsked.map(({ limit }) => limit)).toEqual([50, 25, 12, 10, 10, 10]);
+  expect(facts()).toEqual({ a: "x" });
+  for (let again = 0; again < 4; again++) {
+    client.willList(aList(11 + again, anObject("a", 1)));
+    informer.relist();
+    await clock.settle();
+  }
+  expect(client.listsAsked.slice(6).map(({ limit }) => limit)).toEqual([20, 40, 50, 50]);
+});
+
 test("events change the facts, and each change is told once with before and after", async () => {
   const { client, clock, stream, changes, facts, start } = anInformer();
   client.willList(aList(10, anObject("a", 5)));

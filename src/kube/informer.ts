@@ -25,6 +25,8 @@ export interface InformerOptions<T extends KubeObject, F> extends Pick<LocalCopy
   readonly random?: () => number;
   /** Default 500. */
   readonly pageSize?: number;
+  /** A server that tells of more is not believed. Default 50,000. */
+  readonly mostObjects?: number;
   /** Each watch picks one between the two. Default 300–600. */
   readonly watchTimeoutSeconds?: { readonly min: number; readonly max: number };
   /** A net under the watch for events that a server loses. Off by default. */
@@ -168,7 +170,7 @@ export class Informer<T extends KubeObject, F> {
   }
 
   #createReflector(): Reflector<T> {
-    const { client, resource, clock, random, pageSize, watchTimeoutSeconds, backoff } = this.#options;
+    const { client, resource, clock, random, pageSize, mostObjects, watchTimeoutSeconds, backoff } = this.#options;
     return new Reflector({
       client,
       resource,
@@ -176,6 +178,7 @@ export class Informer<T extends KubeObject, F> {
       log: this.#log,
       random: random ?? Math.random,
       pageSize: pageSize ?? 500,
+      mostObjects: mostObjects ?? 50_000,
       watchTimeoutSeconds: watchTimeoutSeconds ?? defaultWatchTimeoutSeconds,
       backoff: backoff ?? defaultBackoff,
       selection: selectionOf(this.#options),
@@ -195,6 +198,9 @@ export class Informer<T extends KubeObject, F> {
       apply: (event) => copy.apply(event),
       isKnown: (line) => copy.isKnown(line),
       startOver: () => copy.startOver(),
+      get size() {
+        return copy.size;
+      },
     };
   }
 

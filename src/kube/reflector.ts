@@ -7,6 +7,7 @@ import { isKubeError, KubeError } from "./errors.ts";
 import type { KnowledgeTracker } from "./knowledge.ts";
 import { listPages } from "./list-pages.ts";
 import type { KubeList, KubeObject } from "./object.ts";
+import { PageSize } from "./page-size.ts";
 import type { Progress } from "./progress.ts";
 import { failureAdded, type ReadFailures } from "./read-failures.ts";
 import { type Resource, resourceText } from "./resource.ts";
@@ -25,6 +26,8 @@ export interface ReflectorSink<T extends KubeObject> {
   isKnown(line: Buffer): boolean;
   /** The server has a new history: the versions seen so far mean nothing any more. */
   startOver(): void;
+  /** How many objects are there. */
+  readonly size: number;
 }
 
 export interface ReflectorOptions<T extends KubeObject> {
@@ -35,6 +38,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly log: Logger;
   readonly random: () => number;
   readonly pageSize: number;
+  readonly mostObjects: number;
   readonly watchTimeoutSeconds: { readonly min: number; readonly max: number };
   readonly backoff: BackoffRange;
   readonly progress: Progress;
@@ -64,11 +68,13 @@ export class Reflector<T extends KubeObject> {
   readonly #readFailures = new Map<string, number>();
   /** The stream of this round, once the server has accepted it. */
   #opened: { readonly at: number; readonly version: string } | undefined;
+  readonly #pageSize: PageSize;
   #listedAt: number | undefined;
   #behindSince: number | undefined;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
+    this.#pageSize = new PageSize(options.pageSize);
   }
 
   /** How many streams have ended: what was told of before and after one may have a gap of time between them. */
@@ -106,29 +112,47 @@ export class Reflector<T extends KubeObject> {
   }
 
   async #list(): Promise<void> {
-    const { clock, client, resource, selection, pageSize, sink, knowledge, progress } = this.#options;
+    const { clock, client, resource, selection, sink, knowledge, progress } = this.#options;
     const askedAt = clock.now();
-    const options = { ...selection, limit: pageSize, deadlineMs: listDeadlineMs, signal: this.#stopped.signal };
+    const options = {
+      ...selection,
+      limit: this.#pageSize.current,
+      deadlineMs: listDeadlineMs,
+      signal: this.#stopped.signal,
+    };
     this.#mustList = false;
     try {
       sink.beginList();
       let version = "";
       let token: string | undefined;
+      let count = 0;
       for await (const page of listPages(client, resource, options)) {
+        count += page.items.length;
+        this.#refuseTooMany("list", count);
         version ||= this.#acceptVersion(page.metadata.resourceVersion);
         token = this.#acceptPage(page, token);
         sink.addPage(page.items);
       }
       this.#stopped.signal.throwIfAborted();
       this.#listedAt = clock.now();
+      this.#pageSize.answered();
       sink.endList(version, askedAt);
       progress.advance(version);
       knowledge.listed();
       sink.afterList();
     } catch (error) {
       this.#mustList = true;
+      if (isKubeError(error, "server", "timeout")) this.#pageSize.failed();
       throw error;
     }
+  }
+
+  /** A server may tell of ever more objects: they would take the memory of all the others. */
+  #refuseTooMany(verb: "list" | "watch", count: number): void {
+    const { mostObjects } = this.#options;
+    if (count <= mostObjects) return;
+    this.#mustList = true;
+    throw this.#failure(verb, `more than ${mostObjects} objects`);
   }
 
   /** Refuses a list that is older than what was seen before, unless the server stays there. */
@@ -175,6 +199,7 @@ export class Reflector<T extends KubeObject> {
     });
     for await (const event of events) {
       sink.apply(event);
+      this.#refuseTooMany("watch", sink.size);
       if (this.#interrupted()) return;
       if (clock.now() < turnEnds) continue;
       await nextTurn();
