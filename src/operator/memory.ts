@@ -7,7 +7,7 @@ import {
   sameMeshRecord,
 } from "../api/cluster-mesh.ts";
 import type { DrainRow } from "../core/drain.ts";
-import type { ConnectionId, MeshId } from "../core/ids.ts";
+import { type ConnectionId, localConnection, type MeshId } from "../core/ids.ts";
 import { onceForBoth } from "../core/once-per.ts";
 import { Recall } from "../core/recall.ts";
 import { affectedTargets, clustersOf, isIn } from "../core/source.ts";
@@ -74,7 +74,8 @@ export class Memory {
       // Whoever looked meanwhile was shown nothing.
       if (state === "known") listeners.worldChanged();
     });
-    this.secrets = new SecretWatches({ ...shared, onChange: listeners.wishesChanged });
+    const forSecrets = options.connect(localConnection, options.localConfig);
+    this.secrets = new SecretWatches({ ...shared, client: forSecrets, onChange: listeners.wishesChanged });
     this.registry = new Registry({ ...options, local: client, onChange: listeners.clusterChanged });
     this.rotations = new Rotations(this.registry);
     this.names = new NameResolver({ clock, log, onChange: listeners.worldChanged });

@@ -15,6 +15,10 @@ export interface SecretRefInNamespace {
 }
 
 export interface SecretWatchesOptions {
+  /**
+   * For nothing else, and closed with the watches: a server limits the streams of a connection, and meshes may name any
+   * number of Secrets. On the connection of the Lease they would keep it from being renewed.
+   */
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly log: Logger;
@@ -78,6 +82,7 @@ export class SecretWatches {
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.follow([]);
+    this.#options.client.close();
   }
 
   #begin(key: string, ref: SecretRefInNamespace): void {
