@@ -11,6 +11,7 @@ export interface Listed {
 export class ListProof {
   readonly #listed: Listed;
   readonly #clock: Clock;
+  readonly #stopped = new AbortController();
   #firstMs: number | undefined;
   #agree = false;
   #proving = false;
@@ -35,9 +36,17 @@ export class ListProof {
     if (this.#agree || this.#proving || this.#firstMs === undefined) return;
     this.#proving = true;
     const waitMs = this.#firstMs + absenceSpanMs - this.#clock.now();
-    void this.#clock.sleep(Math.max(0, waitMs)).then(() => {
-      this.#proving = false;
-      this.#listed.relist();
-    });
+    this.#clock.sleep(Math.max(0, waitMs), this.#stopped.signal).then(
+      () => {
+        this.#proving = false;
+        this.#listed.relist();
+      },
+      () => undefined,
+    );
+  }
+
+  /** A minute that somebody waits for would keep the process from ending. */
+  stop(): void {
+    this.#stopped.abort();
   }
 }

@@ -77,11 +77,12 @@ export class Operator {
 
   /** In the order they start; they stop in reverse, so that the writers stop first. */
   parts(): Part[] {
-    const { registry, names, secrets, meshes } = this.#memory;
+    const { registry, names, secrets, meshes, meshLists } = this.#memory;
     const { connects, targets, nodes, statuses } = this.#wakeUps;
     return [
       { name: "registry", start: () => registry.start(), stop: () => registry.stop() },
       { name: "names", start: () => undefined, stop: () => names.stop() },
+      { name: "mesh-lists", start: () => undefined, stop: () => meshLists.stop() },
       { name: "secrets", start: () => undefined, stop: () => secrets.stop() },
       { name: "meshes", start: () => meshes.start(), stop: () => meshes.stop() },
       { name: "events", start: () => undefined, stop: () => this.#events.stop() },
