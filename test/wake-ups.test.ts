@@ -62,19 +62,22 @@ interface Member {
   readonly persistentKeepalive?: number;
 }
 
-async function createMesh(name: string, members: readonly Member[]): Promise<void> {
+function meshOf(name: string, members: readonly Member[]): ClusterMeshObject {
   const clusters = members.map(({ number, secret, ...rest }) => {
     const { podCIDRs, wireguardCIDR } = networksOf(number);
     const reach = secret ? { kubeconfigSecretRef: { name: secret } } : { local: true };
     return { name: cluster(number).name, ...reach, ...rest, allowedNetworks: [...podCIDRs, wireguardCIDR] };
   });
-  const object: ClusterMeshObject = {
+  return {
     apiVersion: "kilo.squat.ai/v1alpha1",
     kind: "ClusterMesh",
     metadata: { namespace, name },
     spec: { clusters },
   };
-  cluster(hub).store.create(clusterMeshes, object);
+}
+
+async function createMesh(name: string, members: readonly Member[]): Promise<void> {
+  cluster(hub).store.create(clusterMeshes, meshOf(name, members));
   await eventually(() => {
     const { status } = cluster(hub).store.get(clusterMeshes, { namespace, name });
     expect(status?.conditions?.find(({ type }) => type === "Ready")?.status).toBe("True");
@@ -137,6 +140,24 @@ describe("what happens while the meshes are unknown", () => {
     for (const calm of faults) calm();
     await eventually(() => expect(endpointsIn(hub)).toContain("198.18.1.99"), { withinMs: 15_000 });
     await eventually(() => expect(keepalivesIn(shared)).toEqual(["25"]), { withinMs: 5000 });
+  });
+});
+
+describe("a mesh that was deleted by force", () => {
+  it("leaves nothing that keeps the status of the next one of its name waiting", async () => {
+    const members = [{ number: hub }, { number: shared, secret: "cluster-b-kubeconfig" }];
+    const ref = { namespace, name: "m" };
+    await createMesh("m", members);
+    // Time enough between two statuses, so that the last one is written just before the end.
+    await delay(8000);
+    const annotations = { [nodeAnnotations.key]: null };
+    cluster(shared).store.patch(nodes, { name: "cluster-b-1" }, { metadata: { annotations } });
+    const skipped = () => cluster(hub).store.get(clusterMeshes, ref).status?.summary?.skipped;
+    await eventually(() => expect(skipped()).toBe(1));
+    cluster(hub).store.patch(clusterMeshes, ref, { metadata: { finalizers: null } });
+    cluster(hub).store.delete(clusterMeshes, ref);
+    cluster(hub).store.create(clusterMeshes, meshOf("m", members));
+    await eventually(() => expect(skipped()).toBe(1), { withinMs: 5000 });
   });
 });
 

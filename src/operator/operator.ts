@@ -67,7 +67,11 @@ export class Operator {
     const reporter = { controller: "kilo-clustermesh.io/operator", instance: options.instance };
     this.#events = new EventRecorder({ client, clock, log, reporter });
     this.#memory = new Memory(options, {
-      meshChanged: (change) => this.#wakeUps.meshChanged(change),
+      meshChanged: (change) => {
+        // Also of one that somebody deletes by force: the next of that name is another mesh.
+        if (!change.after) this.#written.delete(change.key as MeshId);
+        this.#wakeUps.meshChanged(change);
+      },
       clusterChanged: (id, change) => this.#wakeUps.clusterChanged(id, change),
       wishesChanged: () => this.#wakeUps.connects.add("clusters"),
       worldChanged: () => this.#wakeUps.wakeTargets(),
