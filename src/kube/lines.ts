@@ -1,3 +1,5 @@
+import { GatheredBytes } from "./gathered-bytes.ts";
+
 const newline = 0x0a;
 
 export const defaultMaxLineBytes = 4 * 1024 * 1024;
@@ -13,12 +15,11 @@ export class LineTooLongError extends Error {
 
 /**
  * Cuts a byte stream at 0x0A and nowhere else: JSON may hold U+2028 as it is. A line within one chunk is a view of
- * that chunk, valid until the next call; only a line that spans chunks is copied, once.
+ * that chunk, valid until the next call; only a line that spans chunks is copied.
  */
 export class LineSplitter {
   readonly #maxBytes: number;
-  #parts: Buffer[] = [];
-  #heldBytes = 0;
+  readonly #held = new GatheredBytes();
 
   constructor(maxBytes = defaultMaxLineBytes) {
     this.#maxBytes = maxBytes;
@@ -38,21 +39,18 @@ export class LineSplitter {
 
   #complete(tail: Buffer): Buffer {
     this.#check(tail.length);
-    if (this.#parts.length === 0) return tail;
-    const line = Buffer.concat([...this.#parts, tail], this.#heldBytes + tail.length);
-    this.#parts = [];
-    this.#heldBytes = 0;
-    return line;
+    if (this.#held.length === 0) return tail;
+    this.#held.add(tail);
+    return this.#held.take();
   }
 
   #hold(part: Buffer): void {
     this.#check(part.length);
-    this.#parts.push(part);
-    this.#heldBytes += part.length;
+    this.#held.add(part);
   }
 
   #check(moreBytes: number): void {
-    if (this.#heldBytes + moreBytes > this.#maxBytes) throw new LineTooLongError(this.#maxBytes);
+    if (this.#held.length + moreBytes > this.#maxBytes) throw new LineTooLongError(this.#maxBytes);
   }
 }
 

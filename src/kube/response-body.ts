@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { asTransportError } from "./failure-words.ts";
+import { GatheredBytes } from "./gathered-bytes.ts";
 import { type HttpAnswer, TransportError } from "./transport.ts";
 
 /** The whole body, unpacked. More than `maxBytes` of it is an error, and so is a body that stops early. */
@@ -39,28 +40,21 @@ function unzip(body: Readable): Readable {
 
 function collect(source: Readable, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const gathered = new GatheredBytes();
     if (source.destroyed) return reject(truncated());
     source.on("data", (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= maxBytes) return chunks.push(chunk);
+      if (gathered.length + chunk.length <= maxBytes) return gathered.add(chunk);
       source.destroy();
       return reject(tooLarge(maxBytes));
     });
     let isOver = false;
     source.on("end", () => {
       isOver = true;
-      return stoppedEarly(source) ? reject(truncated()) : resolve(joined(chunks));
+      return stoppedEarly(source) ? reject(truncated()) : resolve(gathered.take());
     });
     source.on("error", (error) => reject(bodyFailure(error)));
     source.on("close", () => isOver || reject(truncated()));
   });
-}
-
-function joined(chunks: readonly Buffer[]): Buffer {
-  const [only] = chunks;
-  return chunks.length === 1 && only ? only : Buffer.concat(chunks);
 }
 
 function bodyFailure(error: Error): TransportError {
