@@ -1,47 +1,28 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type BackoffRange, backoffMs } from "../runtime/backoff.ts";
-import type { Clock } from "../runtime/clock.ts";
-import type { Logger } from "../runtime/log.ts";
-import type { KubeClient, ListOptions } from "./client.ts";
 import { isKubeError, KubeError } from "./errors.ts";
 import type { KnowledgeTracker } from "./knowledge.ts";
-import { listPages } from "./list-pages.ts";
-import type { KubeList, KubeObject } from "./object.ts";
-import { PageSize } from "./page-size.ts";
-import type { Progress } from "./progress.ts";
+import { Lister, type ListerOptions, type ListSink } from "./lister.ts";
+import type { KubeObject } from "./object.ts";
 import { failureAdded, type ReadFailures } from "./read-failures.ts";
-import { type Resource, resourceText } from "./resource.ts";
 import { compareVersions } from "./resource-version.ts";
 import { BrokenStreamError, type WatchEvent, watchEvents } from "./watch.ts";
 
-/** Where the objects go. A list arrives page by page, so that no more than one page is ever held. */
-export interface ReflectorSink<T extends KubeObject> {
-  beginList(): void;
-  addPage(items: readonly T[]): void;
-  endList(resourceVersion: string, askedAt: number): void;
+/** Where the objects go. */
+export interface ReflectorSink<T extends KubeObject> extends ListSink<T> {
   /** The list is taken over and counts as knowledge. */
   afterList(): void;
   apply(event: WatchEvent<T>): void;
   /** True when the event in a line of the watch tells nothing new; it counts as seen then, and is not applied. */
   isKnown(line: Buffer): boolean;
-  /** The server has a new history: the versions seen so far mean nothing any more. */
-  startOver(): void;
   /** How many objects are there. */
   readonly size: number;
 }
 
-export interface ReflectorOptions<T extends KubeObject> {
-  readonly client: KubeClient;
-  readonly resource: Resource<T>;
-  readonly selection: Pick<ListOptions, "namespace" | "labelSelector" | "fieldSelector">;
-  readonly clock: Clock;
-  readonly log: Logger;
+export interface ReflectorOptions<T extends KubeObject> extends ListerOptions<T> {
   readonly random: () => number;
-  readonly pageSize: number;
-  readonly mostObjects: number;
   readonly watchTimeoutSeconds: { readonly min: number; readonly max: number };
   readonly backoff: BackoffRange;
-  readonly progress: Progress;
   readonly knowledge: KnowledgeTracker;
   readonly sink: ReflectorSink<T>;
 }
@@ -49,16 +30,14 @@ export interface ReflectorOptions<T extends KubeObject> {
 const pollEveryMs = 30_000;
 /** A stream that lived so long, or brought something new, ends a series of failures. */
 const stableAfterMs = 5_000;
-/** Lists that stay behind for so long are no lagging replica: the server was restored from a backup. */
-const newHistoryAfterMs = 120_000;
 const maxRetryAfterMs = 300_000;
 /** A burst of events may keep other work waiting for so long. */
 const turnMs = 5;
-const listDeadlineMs = 30_000;
 
 /** Lists, then watches, for ever: resumes where it can, lists again where it must, and backs off in between. */
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>;
+  readonly #lister: Lister<T>;
   readonly #stopped = new AbortController();
   /** Ends the current watch or wait, not the loop. */
   #interrupt = new AbortController();
@@ -68,13 +47,11 @@ export class Reflector<T extends KubeObject> {
   readonly #readFailures = new Map<string, number>();
   /** The stream of this round, once the server has accepted it. */
   #opened: { readonly at: number; readonly version: string } | undefined;
-  readonly #pageSize: PageSize;
   #listedAt: number | undefined;
-  #behindSince: number | undefined;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
-    this.#pageSize = new PageSize(options.pageSize);
+    this.#lister = new Lister(options);
   }
 
   /** How many streams have ended: what was told of before and after one may have a gap of time between them. */
@@ -112,72 +89,17 @@ export class Reflector<T extends KubeObject> {
   }
 
   async #list(): Promise<void> {
-    const { clock, client, resource, selection, sink, knowledge, progress } = this.#options;
-    const askedAt = clock.now();
-    const options = {
-      ...selection,
-      limit: this.#pageSize.current,
-      deadlineMs: listDeadlineMs,
-      signal: this.#stopped.signal,
-    };
+    const { clock, sink, knowledge } = this.#options;
     this.#mustList = false;
     try {
-      sink.beginList();
-      let version = "";
-      let token: string | undefined;
-      let count = 0;
-      for await (const page of listPages(client, resource, options)) {
-        count += page.items.length;
-        this.#refuseTooMany("list", count);
-        version ||= this.#acceptVersion(page.metadata.resourceVersion);
-        token = this.#acceptPage(page, token);
-        sink.addPage(page.items);
-      }
-      this.#stopped.signal.throwIfAborted();
-      this.#listedAt = clock.now();
-      this.#pageSize.answered();
-      sink.endList(version, askedAt);
-      progress.advance(version);
-      knowledge.listed();
-      sink.afterList();
+      await this.#lister.list(this.#stopped.signal);
     } catch (error) {
       this.#mustList = true;
-      if (isKubeError(error, "server", "timeout")) this.#pageSize.failed();
       throw error;
     }
-  }
-
-  /** A server may tell of ever more objects: they would take the memory of all the others. */
-  #refuseTooMany(verb: "list" | "watch", count: number): void {
-    const { mostObjects } = this.#options;
-    if (count <= mostObjects) return;
-    this.#mustList = true;
-    throw this.#failure(verb, `more than ${mostObjects} objects`);
-  }
-
-  /** Refuses a list that is older than what was seen before, unless the server stays there. */
-  #acceptVersion(version: string): string {
-    const { clock, progress, sink, log } = this.#options;
-    if (compareVersions(version, progress.version) >= 0) {
-      this.#behindSince = undefined;
-      return version;
-    }
-    this.#behindSince ??= clock.now();
-    if (clock.now() - this.#behindSince < newHistoryAfterMs)
-      throw this.#failure("list", "the list is older than what was seen before");
-    log.warn("the server's history went back, starting over", { seen: progress.version, listed: version });
-    this.#behindSince = undefined;
-    progress.startOver();
-    sink.startOver();
-    return version;
-  }
-
-  /** A page may hold anything; a token that repeats would lead round in circles. */
-  #acceptPage({ items, metadata }: KubeList<T>, lastToken: string | undefined): string | undefined {
-    const token = metadata.continue;
-    if (token !== undefined && token === lastToken) throw this.#failure("list", "the continue token repeats");
-    if (!items.every(isNamed)) throw this.#failure("list", "a list item without a name or a version");
-    return token;
+    this.#listedAt = clock.now();
+    knowledge.listed();
+    sink.afterList();
   }
 
   async #watch(): Promise<void> {
@@ -199,12 +121,19 @@ export class Reflector<T extends KubeObject> {
     });
     for await (const event of events) {
       sink.apply(event);
-      this.#refuseTooMany("watch", sink.size);
+      this.#refuseTooMany();
       if (this.#interrupted()) return;
       if (clock.now() < turnEnds) continue;
       await nextTurn();
       turnEnds = clock.now() + turnMs;
     }
+  }
+
+  /** Whether all of it is there, the next list decides. */
+  #refuseTooMany(): void {
+    if (this.#options.sink.size <= this.#options.mostObjects) return;
+    this.#mustList = true;
+    throw this.#lister.tooMany("watch");
   }
 
   #timeoutSeconds(): number {
@@ -276,25 +205,6 @@ export class Reflector<T extends KubeObject> {
     if (error instanceof KubeError) return error;
     const stack = error instanceof Error ? error.stack : String(error);
     this.#options.log.error("unexpected failure of list or watch", { stack });
-    return this.#failure("watch", "unexpected failure");
-  }
-
-  #failure(verb: "list" | "watch", detail: string): KubeError {
-    const { client, resource } = this.#options;
-    return new KubeError({
-      kind: "server",
-      cluster: client.cluster,
-      verb,
-      resource: resourceText(resource),
-      detail,
-    });
+    return this.#lister.failure("watch", "unexpected failure");
   }
 }
-
-/** What a list holds may be anything. */
-function isNamed(item: KubeObject | null | undefined): boolean {
-  const { name, resourceVersion } = item?.metadata ?? {};
-  return isText(name) && isText(resourceVersion);
-}
-
-const isText = (value: unknown): boolean => typeof value === "string" && value !== "";
