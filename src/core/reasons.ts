@@ -140,7 +140,10 @@ export const conditionReasons = {
     waits: false,
     hint: "A Peer that is not ours has this key; delete it, or annotate it with kilo-clustermesh.io/adopt=true.",
   },
-  EndpointUnresolved: { waits: true, hint: "The name of the node's endpoint does not resolve; correct it or the DNS." },
+  EndpointUnresolved: {
+    waits: true,
+    hint: "The name of the node's endpoint does not resolve; it has to be a full name of the DNS. Correct either.",
+  },
   ClaimHeld: {
     waits: false,
     hint: "Somebody else has this route, a tunnel that ends in it, or declared it first; one of the two has to give it up.",

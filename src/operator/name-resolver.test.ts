@@ -39,6 +39,19 @@ describe("the name of an endpoint", () => {
     resolver.stop();
   });
 
+  it("that stops resolving is told once, and once more when it did so again", async () => {
+    const clock = new FakeClock();
+    const warnings: string[] = [];
+    const log = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
+    const answers = [["192.0.2.1"], undefined, undefined, ["192.0.2.1"], undefined];
+    const resolve = async () => answers.shift() ?? Promise.reject(new Error("no such name"));
+    const resolver = new NameResolver({ clock, log, resolve, onChange: () => undefined });
+    resolver.follow("target", ["gw.example.org"]);
+    await clock.advance(5 * 60_000);
+    expect(warnings).toEqual(["name not resolved", "name not resolved"]);
+    resolver.stop();
+  });
+
   it("that does not resolve has an empty answer: it was asked for", async () => {
     const clock = new FakeClock();
     const resolve = () => Promise.reject(new Error("no such name"));

@@ -1,7 +1,7 @@
-import { lookup } from "node:dns/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
+import { addressesOf } from "./look-up.ts";
 
 export interface ResolverOptions {
   readonly clock: Clock;
@@ -59,27 +59,27 @@ export class NameResolver {
   }
 
   async #keep(name: string, signal: AbortSignal): Promise<void> {
+    let isFound = true;
     while (!signal.aborted) {
-      await this.#ask(name, signal);
+      const wasFound = isFound;
+      isFound = await this.#ask(name, signal);
+      if (wasFound && !isFound && !signal.aborted) this.#options.log.warn("name not resolved", { name });
       await this.#options.clock.sleep(againAfterMs, signal).catch(() => undefined);
     }
   }
 
-  async #ask(name: string, signal: AbortSignal): Promise<void> {
-    const { resolve, log, onChange } = this.#options;
-    const found = await resolve(name).catch(() => undefined);
-    if (signal.aborted) return;
-    if (!found) log.warn("name not resolved", { name });
+  /** True when there is an answer. */
+  async #ask(name: string, signal: AbortSignal): Promise<boolean> {
+    const found = await this.#options.resolve(name).catch(() => undefined);
+    if (!signal.aborted) this.#learn(name, found);
+    return found !== undefined;
+  }
+
+  #learn(name: string, found: readonly string[] | undefined): void {
     const before = this.#answers.get(name);
     const answer = found ?? before ?? [];
     if (isDeepStrictEqual(answer, before)) return;
     this.#answers = new Map([...this.#answers, [name, answer]]);
-    onChange();
+    this.#options.onChange();
   }
-}
-
-/** IPv4 first, then by text: the same answer in another order is the same. */
-async function addressesOf(name: string): Promise<string[]> {
-  const found = await lookup(name, { all: true });
-  return found.sort((a, b) => a.family - b.family || (a.address < b.address ? -1 : 1)).map(({ address }) => address);
 }
