@@ -7,6 +7,7 @@ import {
   anObject,
   bookmark,
   errorEvent,
+  page,
   ScriptedStream,
 } from "../../test/support/scripted-client.ts";
 
@@ -68,6 +69,34 @@ describe("known and unknown", () => {
     stream.fail(aKubeError("timeout", "watch"));
     await clock.advance(2_100);
     expect(informer.knowledge).toMatchObject({ state: "unknown", reason: "timeout" });
+  });
+
+  test("a large list that goes on is no interruption; one that stops is, and so is one without an end", async () => {
+    const { informer, client, clock, start } = anInformer();
+    const pages = (count: number, everyMs: number) =>
+      Array.from({ length: count }, (_, index) => async () => {
+        await clock.sleep(everyMs);
+        return page(index < count - 1 ? `after-${index}` : undefined, anObject(`n${index}`, 1));
+      });
+    await start();
+    client.willList(...pages(10, 1_900));
+    informer.relist();
+    await clock.advance(18_900);
+    expect([informer.knowledge.state, informer.size]).toEqual(["known", 0]);
+    await clock.advance(200);
+    expect([informer.knowledge.state, informer.size]).toEqual(["known", 10]);
+    client.willList(...pages(2, 2_100));
+    informer.relist();
+    await clock.advance(2_050);
+    expect(informer.knowledge.state).toBe("unknown");
+    await clock.advance(10_000);
+    expect(informer.knowledge.state).toBe("known");
+    client.willList(...pages(40, 1_000));
+    informer.relist();
+    await clock.advance(30_500);
+    expect(informer.knowledge.state).toBe("known");
+    await clock.advance(2_500);
+    expect(informer.knowledge.state).toBe("unknown");
   });
 
   test.each(["unauthorized", "forbidden", "not-found"] as const)("%s is an answer: unknown at once", async (kind) => {

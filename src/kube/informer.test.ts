@@ -8,15 +8,11 @@ import {
   bookmark,
   deleted,
   modified,
+  page,
   ScriptedStream,
 } from "../../test/support/scripted-client.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { KubeList, KubeObject } from "./object.ts";
-
-const page = (token: string | undefined, ...items: readonly KubeObject[]): KubeList<KubeObject> => ({
-  metadata: { resourceVersion: "10", ...(token && { continue: token }) },
-  items,
-});
 
 test("the list is read page by page as a quorum read, then watched from its version", async () => {
   const { client, facts, start, informer, changes } = anInformer({ pageSize: 2, labelSelector: "a=b" });

@@ -192,7 +192,10 @@ export class Informer<T extends KubeObject, F> {
     const copy = this.#copy;
     return {
       beginList: () => copy.beginList(),
-      addPage: (items) => copy.addPage(items),
+      addPage: (items) => {
+        this.#knowledge.progressed();
+        copy.addPage(items);
+      },
       endList: (resourceVersion, askedAt) => this.#endList(resourceVersion, askedAt),
       afterList: () => this.#lists.tell(),
       apply: (event) => copy.apply(event),

@@ -25,6 +25,9 @@ export interface KnowledgeOptions {
   readonly onChange: (knowledge: Knowledge) => void;
 }
 
+/** For so long what was known before a list stays known while the list goes on. */
+const longestListMs = 30_000;
+
 /** Turns what happens to list and watch into known or unknown. */
 export class KnowledgeTracker {
   readonly #options: KnowledgeOptions;
@@ -64,12 +67,15 @@ export class KnowledgeTracker {
   /** No watch is open any more. */
   interrupted(): void {
     if (this.#interruption || this.#current.state === "unknown") return;
-    const over = new AbortController();
-    this.#interruption = { since: this.#options.clock.now(), over };
-    this.#options.clock.sleep(this.#options.graceMs, over.signal).then(
-      () => this.#unknown(),
-      () => undefined,
-    );
+    this.#await(this.#options.clock.now());
+  }
+
+  /** A page of a list has come: the server is there, and a large list takes longer than the grace. */
+  progressed(): void {
+    const since = this.#interruption?.since;
+    if (since === undefined || this.#options.clock.now() - since > longestListMs) return;
+    this.#endInterruption();
+    this.#await(since);
   }
 
   /** An attempt failed. Being refused is an answer and counts at once; a broken connection may be repaired. */
@@ -83,6 +89,15 @@ export class KnowledgeTracker {
   stop(): void {
     this.#repaired();
     this.#change({ state: "unknown", since: this.#options.clock.now(), reason: "stopped" });
+  }
+
+  #await(since: number): void {
+    const over = new AbortController();
+    this.#interruption = { since, over };
+    this.#options.clock.sleep(this.#options.graceMs, over.signal).then(
+      () => this.#unknown(),
+      () => undefined,
+    );
   }
 
   #known(): void {

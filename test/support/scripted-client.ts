@@ -108,6 +108,12 @@ export function anObject(name: string, version: number, value = "x"): KubeObject
   return { metadata: { name, resourceVersion: String(version), labels: { value } } };
 }
 
+/** One of several of a list, all of version 10; the last one without a token. */
+export const page = (token: string | undefined, ...items: readonly KubeObject[]): KubeList<KubeObject> => ({
+  metadata: { resourceVersion: "10", ...(token && { continue: token }) },
+  items,
+});
+
 export function aList(version: number, ...items: readonly KubeObject[]): KubeList<KubeObject> {
   return { metadata: { resourceVersion: String(version) }, items };
 }
