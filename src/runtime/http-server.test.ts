@@ -1,6 +1,8 @@
-import { createServer } from "node:net";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { NotingLogger } from "../../test/support/an-informer.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { type HttpServer, ListenError, parseListenAddress, startHttpServer } from "./http-server.ts";
 
 const loopback = { host: "127.0.0.1", port: 0 };
@@ -57,6 +59,15 @@ describe("a small server", () => {
     expect([response.status, await response.text()]).toEqual([500, "failed\n"]);
     expect(log.of("error")).toEqual(["bug in an http answer"]);
     expect((await get("/fine")).status).toBe(200);
+  });
+
+  it("is not shut by those who hold connections and ask for nothing", async () => {
+    const port = Number(server.address.split(":").at(-1));
+    const held = Array.from({ length: 100 }, () => connect({ host: "127.0.0.1", port }).on("error", () => undefined));
+    await Promise.all(held.map((socket) => once(socket, "connect")));
+    const answered = await eventually(() => fetch(`http://${server.address}/fine`));
+    expect(answered.status).toBe(200);
+    for (const socket of held) socket.destroy();
   });
 
   it("stops at once, also while a client keeps its connection", async () => {

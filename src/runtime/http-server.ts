@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, isIPv6, type Server } from "node:net";
+import { closeIdleWhenFull } from "./idle-connections.ts";
 import type { Logger } from "./log.ts";
 
 /** Where to listen. An empty host is every address of the machine, port 0 any free one. */
@@ -77,6 +78,8 @@ export async function startHttpServer({ address, routes, log, tls }: HttpServerO
   const secure = tls && createTlsServer({ ...limits, ...tls }, handle);
   const server = secure ?? createServer(limits, handle);
   server.maxConnections = mostConnections;
+  // With TLS the connections of requests are others than those that were accepted; probes do not use it.
+  if (!secure) closeIdleWhenFull(server);
   await listening(server, address);
   server.on("error", (error) => log.error("http server failed", { error: error.message }));
   return {
