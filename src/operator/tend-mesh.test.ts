@@ -16,10 +16,12 @@ interface Scene {
   readonly two?: Partial<ClusterView>;
   readonly second?: EntryConnection;
   readonly deletionTimeout?: string;
+  readonly uptimeMs?: number;
 }
 
 /** A mesh of two clusters, the second as the scene says, and what is written about it. */
-function play({ metadata, two, second = { state: "connected", id: conn(2) }, deletionTimeout }: Scene) {
+function play({ metadata, two, second = { state: "connected", id: conn(2) }, ...scene }: Scene) {
+  const { deletionTimeout, uptimeMs = 3_600_000 } = scene;
   const plain = aMeshObject(2);
   const spec = { ...(plain.spec as object), ...(deletionTimeout && { deletionTimeout }) };
   const object: ClusterMeshObject = {
@@ -45,7 +47,7 @@ function play({ metadata, two, second = { state: "connected", id: conn(2) }, del
     reports: new Map(),
     ledger: () => rows,
     clock,
-    uptimeMs: () => 3_600_000,
+    uptimeMs: () => uptimeMs,
     written: new Map(),
     patchMeta: write("metadata"),
     patchStatus: write("status"),
@@ -132,6 +134,19 @@ describe("a deleted mesh", () => {
     await outcome;
     expect(writes).toEqual(expected);
   });
+
+  it.each([
+    { seconds: 59, expected: [] },
+    { seconds: 60, expected: givenUp },
+  ])(
+    "is kept by a cluster that $seconds seconds of looking did not reach: $expected",
+    async ({ seconds, expected }) => {
+      const metadata = { finalizers, deletionTimestamp: ago(9999) };
+      const { writes, outcome } = play({ metadata, two: { peers: unknown }, uptimeMs: seconds * 1000 });
+      await outcome;
+      expect(writes).toEqual(expected);
+    },
+  );
 
   it("that somebody else has released needs nothing", async () => {
     const { writes, outcome } = play({ metadata: { finalizers: ["theirs"], deletionTimestamp: ago(1) } });

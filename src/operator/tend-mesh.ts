@@ -20,6 +20,8 @@ const defaultTimeoutSeconds = 600;
 const lookAgainMs = 1000;
 /** How long a deletion waits for a cluster whose Secret is gone and whose connection is still open. */
 const partingSeconds = 5;
+/** Who has been looking for less than this has not heard of every cluster, however old the deletion is. */
+const lookingMs = 60_000;
 
 /** One mesh → its finalizer and ledger, then its status; a deleted one is released when its Peers are gone. */
 export async function tendMesh(id: MeshId, ports: TendPorts): Promise<Outcome> {
@@ -65,10 +67,11 @@ async function releaseMesh(record: MeshRecord, ports: TendPorts): Promise<Outcom
 }
 
 /** What still keeps a deleted mesh, and which clusters are given up. */
-function drained(world: World, record: MeshRecord, { ledger, clock }: TendPorts) {
+function drained(world: World, record: MeshRecord, { ledger, clock, uptimeMs }: TendPorts) {
   const states = ledger(record.id).map((row) => ({ cluster: row.cluster, state: drainState(world, record.id, row) }));
   const waited = waitedSeconds(record, clock);
-  const limits = { holds: Number.POSITIVE_INFINITY, unreachable: timeoutSeconds(record), parting: partingSeconds };
+  const unreachable = uptimeMs() < lookingMs ? Number.POSITIVE_INFINITY : timeoutSeconds(record);
+  const limits = { holds: Number.POSITIVE_INFINITY, unreachable, parting: partingSeconds };
   const limitOf = (state: DrainState): number => (state === "empty" || state === "lost" ? 0 : limits[state]);
   const blocking = states.filter(({ state }) => waited < limitOf(state)).length;
   const leftovers = states.filter(({ state }) => state !== "empty" && state !== "holds").map(({ cluster }) => cluster);

@@ -1,4 +1,5 @@
 import { ok } from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
 import { clusterMeshes } from "../../src/api/cluster-mesh.ts";
 import { isKubeError } from "../../src/kube/errors.ts";
 import { expectPeerWrites, untilConnected } from "./costs.ts";
@@ -47,6 +48,21 @@ export const teardownStories = [
     const mesh = await stage.begin();
     await stage.stopOperator();
     await stage.deleteMesh(mesh);
+    await stage.startOperator();
+    await untilGone(stage, mesh);
+    await stage.holds();
+    await expectPeerWrites(stage, 12);
+  }),
+
+  story("a mesh is deleted long before an operator runs: that one cleans up all the same", async (stage) => {
+    await stage.furnish();
+    const mesh = aMesh(letters, { deletionTimeout: "1s" });
+    await stage.applyMesh(mesh);
+    await stage.synced();
+    await stage.stopOperator();
+    await stage.deleteMesh(mesh);
+    await delay(1100);
+    await stage.mark();
     await stage.startOperator();
     await untilGone(stage, mesh);
     await stage.holds();
