@@ -1,10 +1,12 @@
 import type { ConnectionId, MeshId } from "./ids.ts";
 import type { LedgerRow } from "./ledger.ts";
+import { oncePer } from "./once-per.ts";
+import { reachesElsewhere } from "./same-cluster.ts";
 import { isIn } from "./source.ts";
 import type { EntryConnection, World } from "./world.ts";
 
 /** How far a cluster of the ledger is from being empty of a mesh's Peers. */
-export type DrainState = "empty" | "holds" | "unreachable" | "lost" | "parting";
+export type DrainState = "empty" | "shared" | "holds" | "unreachable" | "lost" | "parting";
 
 export interface DrainRow extends LedgerRow {
   readonly connection: EntryConnection;
@@ -15,7 +17,8 @@ export interface DrainRow extends LedgerRow {
 /**
  * `lost` is a cluster that nobody can reach any more because its Secret or the key in it is gone: teardown deletes the
  * Secret first, and must not wait for it. `parting` is one whose last connection is still open and is being emptied. A
- * cluster without Kilo's Peer type holds no Peers.
+ * cluster without Kilo's Peer type holds no Peers. `shared` is one that holds only Peers which another mesh owns as well:
+ * what becomes of them may depend on what is not known of that one.
  */
 export function drainState(world: World, mesh: MeshId, { connection, last }: DrainRow): DrainState {
   if (connection.state === "connected") return stateBehind(world, mesh, connection.id);
@@ -24,15 +27,29 @@ export function drainState(world: World, mesh: MeshId, { connection, last }: Dra
   if (last === undefined) return "lost";
   if (last === "empty") return "empty";
   const state = stateBehind(world, mesh, last);
-  return state === "holds" ? "parting" : state === "empty" ? "empty" : "lost";
+  if (state === "holds") return "parting";
+  return state === "unreachable" ? "lost" : state;
 }
 
-function stateBehind(world: World, mesh: MeshId, id: ConnectionId): "empty" | "holds" | "unreachable" {
-  const peers = world.clusters.get(world.twins.get(id) ?? id)?.peers;
+function stateBehind(
+  world: World,
+  mesh: MeshId,
+  id: ConnectionId,
+): Extract<DrainState, "empty" | "shared" | "holds" | "unreachable"> {
+  const cluster = world.twins.get(id) ?? id;
+  const peers = world.clusters.get(cluster)?.peers;
   if (peers?.state === "unknown" && peers.reason === "PeerCRDMissing") return "empty";
   if (peers?.state !== "known") return "unreachable";
-  const isHeld = peers.items.some(({ instance, owners }) => instance === world.instance && owners.includes(mesh));
-  return isHeld ? "holds" : "empty";
+  const held = peers.items.filter(({ instance, owners }) => instance === world.instance && owners.includes(mesh));
+  const isShared = oncePer((owner: MeshId) => owner !== mesh && mayHold(world, owner, cluster));
+  if (held.some(({ owners }) => !owners.some(isShared))) return "holds";
+  return held.length > 0 ? "shared" : "empty";
+}
+
+/** True when a mesh that exists may have Peers in a cluster. */
+function mayHold(world: World, id: MeshId, cluster: ConnectionId): boolean {
+  const owner = world.meshes.find(({ mesh }) => mesh.id === id);
+  return owner ? isIn(owner, cluster) || reachesElsewhere(world, owner, cluster) : world.refused.has(id);
 }
 
 /** True when an entry of the mesh leads to the cluster of a row that is not in its spec: another Secret, or another name. */

@@ -3,7 +3,7 @@ import { aMeshObject, aNode, aView, aWorld, conn, heldAs, known, planOf, unknown
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { type ClusterMeshObject, readMesh } from "../api/cluster-mesh.ts";
 import type { DrainRow } from "../core/drain.ts";
-import { clusterName } from "../core/ids.ts";
+import { clusterName, type MeshId, meshId } from "../core/ids.ts";
 import type { ClusterView, EntryConnection } from "../core/world.ts";
 import { type TendPorts, tendMesh } from "./tend-mesh.ts";
 
@@ -17,11 +17,12 @@ interface Scene {
   readonly second?: EntryConnection;
   readonly deletionTimeout?: string;
   readonly uptimeMs?: number;
+  readonly refused?: ReadonlySet<MeshId>;
 }
 
 /** A mesh of two clusters, the second as the scene says, and what is written about it. */
 function play({ metadata, two, second = { state: "connected", id: conn(2) }, ...scene }: Scene) {
-  const { deletionTimeout, uptimeMs = 3_600_000 } = scene;
+  const { deletionTimeout, uptimeMs = 3_600_000, refused = new Set() } = scene;
   const plain = aMeshObject(2);
   const spec = { ...(plain.spec as object), ...(deletionTimeout && { deletionTimeout }) };
   const object: ClusterMeshObject = {
@@ -31,7 +32,7 @@ function play({ metadata, two, second = { state: "connected", id: conn(2) }, ...
   };
   const record = readMesh(object);
   const views = [aView([aNode(1, 0)]), aView([aNode(2, 0)], two)];
-  const world = aWorld({ views });
+  const world = aWorld({ views, overrides: { refused } });
   const writes: string[] = [];
   const rows: DrainRow[] = [
     { cluster: clusterName("c1"), reach: "local", connection: { state: "connected", id: conn(1) } },
@@ -57,12 +58,12 @@ function play({ metadata, two, second = { state: "connected", id: conn(2) }, ...
   return { writes, outcome: tendMesh(record.id, ports) };
 }
 
-/** What the second cluster holds after a sync. */
-function peersOfMesh() {
+/** What the second cluster holds after a sync; of others as well where that is said. */
+function peersOfMesh(...others: readonly MeshId[]) {
   const record = readMesh(aMeshObject(2));
   if (record.state === "refused") throw new Error("unreachable");
   const world = aWorld({ meshes: [record.mesh], views: [aView([aNode(1, 0)]), aView([aNode(2, 0)])] });
-  return known(planOf(world, 2).peers.map((peer) => heldAs(peer)));
+  return known(planOf(world, 2).peers.map((peer) => heldAs({ ...peer, owners: [...peer.owners, ...others] })));
 }
 
 describe("a new mesh", () => {
@@ -104,6 +105,17 @@ describe("a deleted mesh", () => {
     });
     expect(await outcome).toMatchObject({ kind: "waiting" });
     expect(writes).toEqual([]);
+  });
+
+  it.each([
+    { seconds: 4, expected: [] },
+    { seconds: 5, expected: [released] },
+  ])("after $seconds seconds leaves what is also of a mesh that is not accepted: $expected", async (when) => {
+    const other = meshId("theirs", "other");
+    const metadata = { finalizers, deletionTimestamp: ago(when.seconds) };
+    const { writes, outcome } = play({ metadata, two: { peers: peersOfMesh(other) }, refused: new Set([other]) });
+    await outcome;
+    expect(writes).toEqual(when.expected);
   });
 
   it("does not wait for a cluster whose Secret is gone, and says what may be left there", async () => {

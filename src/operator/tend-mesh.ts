@@ -20,6 +20,8 @@ const defaultTimeoutSeconds = 600;
 const lookAgainMs = 1000;
 /** How long a deletion waits for a cluster whose Secret is gone and whose connection is still open. */
 const partingSeconds = 5;
+/** And for Peers that another mesh owns as well: nobody waits until that one is known or accepted again. */
+const sharedSeconds = 5;
 /** Who has been looking for less than this has not heard of every cluster, however old the deletion is. */
 const lookingMs = 60_000;
 
@@ -71,10 +73,12 @@ function drained(world: World, record: MeshRecord, { ledger, clock, uptimeMs }: 
   const states = ledger(record.id).map((row) => ({ cluster: row.cluster, state: drainState(world, record.id, row) }));
   const waited = waitedSeconds(record, clock);
   const unreachable = uptimeMs() < lookingMs ? Number.POSITIVE_INFINITY : timeoutSeconds(record);
-  const limits = { holds: Number.POSITIVE_INFINITY, unreachable, parting: partingSeconds };
+  const limits = { holds: Number.POSITIVE_INFINITY, unreachable, parting: partingSeconds, shared: sharedSeconds };
   const limitOf = (state: DrainState): number => (state === "empty" || state === "lost" ? 0 : limits[state]);
   const blocking = states.filter(({ state }) => waited < limitOf(state)).length;
-  const leftovers = states.filter(({ state }) => state !== "empty" && state !== "holds").map(({ cluster }) => cluster);
+  const isGivenUp = ({ state }: { readonly state: DrainState }): boolean =>
+    !["empty", "holds", "shared"].includes(state);
+  const leftovers = states.filter(isGivenUp).map(({ cluster }) => cluster);
   return { blocking, leftovers };
 }
 
