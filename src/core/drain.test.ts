@@ -12,7 +12,7 @@ import {
   unknown,
 } from "../../test/support/build.ts";
 import { diffPeers } from "./diff.ts";
-import { type DrainRow, drainState } from "./drain.ts";
+import { type DrainRow, drainState, isServed } from "./drain.ts";
 import { clusterName, meshId } from "./ids.ts";
 import type { Mesh } from "./mesh.ts";
 import type { HeldPeer } from "./peer.ts";
@@ -68,5 +68,22 @@ describe("a cluster of a deleted mesh", () => {
     const entries = other.entries.map((entry) => ({ ...entry, networks: { form: "flat", allowed: [] } as const }));
     const gone = { ...elsewhere, mesh: { ...other, entries } };
     expect(drain({ held: shared, meshes: [gone] })).toEqual({ writes: ["delete"], state: "holds" });
+  });
+});
+
+describe("a cluster whose Secret is gone", () => {
+  const row = { cluster: clusterName("old"), reach: { name: "gone", key: "kubeconfig" } };
+  const connection = { state: "unknown", reason: "SecretMissing" } as const;
+  const world = aWorld({ meshes: [other], views: [aView([aNode(1, 0)]), two] });
+
+  it("is served when an entry leads where its Secret led, if only through another connection", () => {
+    const twins = new Map([[conn(3), conn(2)]]);
+    expect(isServed(world, other.id, { ...row, connection, last: conn(2) })).toBe(true);
+    expect(isServed({ ...world, twins }, other.id, { ...row, connection, last: conn(3) })).toBe(true);
+  });
+
+  it("is not served when nobody knows where that was, or no entry leads there", () => {
+    expect(isServed(world, other.id, { ...row, connection })).toBe(false);
+    expect(isServed(world, other.id, { ...row, connection, last: conn(3) })).toBe(false);
   });
 });

@@ -52,9 +52,13 @@ function mayHold(world: World, id: MeshId, cluster: ConnectionId): boolean {
   return owner ? isIn(owner, cluster) || reachesElsewhere(world, owner, cluster) : world.refused.has(id);
 }
 
-/** True when an entry of the mesh leads to the cluster of a row that is not in its spec: another Secret, or another name. */
-export function isServed({ meshes, twins }: World, id: MeshId, { connection }: DrainRow): boolean {
+/**
+ * True when an entry of the mesh leads to the cluster of a row that is not in its spec: another Secret, or another name. Of a
+ * row whose Secret is gone, where that led when it was last there.
+ */
+export function isServed({ meshes, twins }: World, id: MeshId, { connection, last }: DrainRow): boolean {
   const connected = meshes.find(({ mesh }) => mesh.id === id);
-  if (!connected || connection.state !== "connected") return false;
-  return isIn(connected, twins.get(connection.id) ?? connection.id);
+  const cluster = connection.state === "connected" ? connection.id : last;
+  if (!connected || cluster === undefined || cluster === "empty") return false;
+  return isIn(connected, twins.get(cluster) ?? cluster);
 }

@@ -17,6 +17,16 @@ export const secretStories = [
     await expectPeerWrites(stage, 0);
   }),
 
+  story("a Secret gives way to one of another name: nothing is written, and the ledger forgets it", async (stage) => {
+    const mesh = await stage.begin();
+    await stage.deleteSecret(mesh, secret);
+    await untilUnknown(stage, mesh, { cluster: "cluster-b", reason: "SecretMissing", person: true });
+    const entries = [anEntry("a"), anEntry("b", { secret: "renamed" }), anEntry("c")];
+    await stage.applyMesh(aMesh(["a", "b", "c"], { entries }));
+    await stage.synced();
+    await expectPeerWrites(stage, 0);
+  }),
+
   story("a Secret arrives after its mesh: the rest of the mesh does not wait for it", async (stage) => {
     await stage.furnish();
     const mesh = aMesh(["a", "b", "c"]);
