@@ -39,6 +39,15 @@ describe("a Peer of the Go operator", () => {
     expect(planWith(held, [mesh], { refused: new Set([meshId("other", "my-mesh")]) }).ours).toEqual([]);
   });
 
+  it("goes with its mesh when that is being deleted, unless one of its name that lives can mean it", () => {
+    const namesake: Mesh = { ...mesh, id: meshId("other", "my-mesh"), namespace: "other" };
+    const plan = planWith(held, [], { draining: [mesh] });
+    expect([plan.ghosts, diffPeers(plan).map(({ action }) => action)]).toEqual([0, ["delete", "delete"]]);
+    const living = diffPeers(planWith(held, [namesake], { draining: [mesh] }));
+    expect(living).toMatchObject(held.map(() => ({ action: "update", peer: { owners: [namesake.id] } })));
+    expect(planWith(held, [], { draining: [mesh, namesake] }).ours).toEqual([]);
+  });
+
   describe("of a source that no mesh of its name has", () => {
     const [first] = synced;
     if (!first) throw new Error("a plan without Peers");

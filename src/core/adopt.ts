@@ -1,5 +1,6 @@
 import { admitNode } from "./admit.ts";
 import { type ConnectionId, type MeshId, type NodeName, peerName } from "./ids.ts";
+import type { Mesh } from "./mesh.ts";
 import type { HeldPeer } from "./peer.ts";
 import { rememberedEach } from "./remembered.ts";
 import { sourcesOf } from "./source.ts";
@@ -7,8 +8,9 @@ import { nodesBehind, type World } from "./world.ts";
 
 /**
  * The Go operator's Peers carry two labels and nothing else. One that exactly one living mesh of that name can mean is
- * ours from now on; its next write stamps it. Two candidates: left alone. None: a ghost, which goes when two lists of the
- * meshes agree; also where a mesh of that name lives that has no such source, or lost it before we came.
+ * ours from now on; its next write stamps it. Where none lives, the one that is being deleted has it: it goes with that one.
+ * Two candidates: left alone. None: a ghost, which goes when two lists of the meshes agree; also where a mesh of that name
+ * lives that has no such source, or lost it before we came.
  */
 export function adoptPeers(world: World, target: ConnectionId, held: readonly HeldPeer[]): readonly HeldPeer[] {
   const owned = held.map((peer) => (isLegacy(peer) ? adopted(world, peer) : peer));
@@ -63,10 +65,12 @@ function adopted(world: World, peer: HeldPeer): HeldPeer {
  * The one living mesh of its name that has its source. A mesh that is not accepted may have it as well. A mesh of that name
  * without that source does not mean it: it may be the namesake of one that another operator serves.
  */
-function meantBy({ meshes, refused }: World, { mesh: name, source }: HeldPeer): MeshId | "nobody" | "unclear" {
-  const living = meshes.filter(({ mesh }) => mesh.name === name && mesh.entries.some((entry) => entry.name === source));
-  const isRefused = [...refused].some((id) => id.endsWith(`/${name}`));
-  return isRefused || living.length > 1 ? "unclear" : (living[0]?.mesh.id ?? "nobody");
+function meantBy(world: World, { mesh: name, source }: HeldPeer): MeshId | "nobody" | "unclear" {
+  const has = (mesh: Mesh): boolean => mesh.name === name && mesh.entries.some((entry) => entry.name === source);
+  const living = world.meshes.map(({ mesh }) => mesh).filter(has);
+  const candidates = living.length > 0 ? living : world.draining.filter(has);
+  const isRefused = [...world.refused].some((id) => id.endsWith(`/${name}`));
+  return isRefused || candidates.length > 1 ? "unclear" : (candidates[0]?.id ?? "nobody");
 }
 
 /** The node whose key it holds, else the one whose Peer the Go operator would call so. */

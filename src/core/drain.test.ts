@@ -55,6 +55,12 @@ describe("a cluster of a deleted mesh", () => {
     expect(drain({ held: heldOf(deleted) })).toEqual({ writes: ["delete"], state: "holds" });
   });
 
+  it("holds Peers of the Go operator that only it can mean", () => {
+    const held = heldOf(deleted).map((peer) => ({ ...peer, instance: "", owners: [] }));
+    expect(drain({ held, draining: [deleted] })).toEqual({ writes: ["delete"], state: "holds" });
+    expect(drain({ held, draining: [other] })).toEqual({ writes: [], state: "empty" });
+  });
+
   it.each<[string, Partial<Scene>]>([
     ["is not accepted", { refused: new Set([other.id]) }],
     ["cannot see the cluster it comes from", { meshes: [connected(other)], there: aView([], { nodes: unknown }) }],

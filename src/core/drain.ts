@@ -1,3 +1,4 @@
+import { adoptPeers } from "./adopt.ts";
 import type { ConnectionId, MeshId } from "./ids.ts";
 import type { LedgerRow } from "./ledger.ts";
 import { oncePer } from "./once-per.ts";
@@ -40,7 +41,8 @@ function stateBehind(
   const peers = world.clusters.get(cluster)?.peers;
   if (peers?.state === "unknown" && peers.reason === "PeerCRDMissing") return "empty";
   if (peers?.state !== "known") return "unreachable";
-  const held = peers.items.filter(({ instance, owners }) => instance === world.instance && owners.includes(mesh));
+  const ours = adoptPeers(world, cluster, peers.items);
+  const held = ours.filter(({ instance, owners }) => instance === world.instance && owners.includes(mesh));
   const isShared = oncePer((owner: MeshId) => owner !== mesh && mayHold(world, owner, cluster));
   if (held.some(({ owners }) => !owners.some(isShared))) return "holds";
   return held.length > 0 ? "shared" : "empty";

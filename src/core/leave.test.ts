@@ -47,6 +47,13 @@ describe("a cluster that no mesh asks for any more", () => {
     expect(partingOf(world, conn(3))).toBeUndefined();
   });
 
+  it("stays open while it holds a Peer of the Go operator that a mesh can mean", () => {
+    const legacy = { ...ours, instance: "", owners: [] };
+    const world = leavingWorld(aView(old, { peers: known([legacy]) }));
+    expect(partingOf(world, conn(3))).toBeUndefined();
+    expect(partingOf({ ...world, meshes: [] }, conn(3))).toBe("empty");
+  });
+
   it("stays open while it does not answer: it may come back", () => {
     expect(mayClose(leavingWorld(aView(old, { peers: unknown })), conn(3), 0)).toBe(false);
   });

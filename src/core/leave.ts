@@ -1,3 +1,4 @@
+import { adoptPeers } from "./adopt.ts";
 import type { ClusterName, ConnectionId, MeshId } from "./ids.ts";
 import { keepaliveChanges } from "./node-keepalive.ts";
 import type { Note } from "./notes.ts";
@@ -27,7 +28,7 @@ export function partingOf(world: World, id: ConnectionId): ConnectionId | "empty
   const peers = world.clusters.get(id)?.peers;
   const speaker = world.twins.get(id) ?? heirOf(world, id);
   if (speaker || peers?.state !== "known") return speaker;
-  const isOurs = peers.items.some(({ instance }) => instance === world.instance);
+  const isOurs = adoptPeers(world, id, peers.items).some(({ instance }) => instance === world.instance);
   return isOurs || keepaliveChanges(world, id, 0).length > 0 ? undefined : "empty";
 }
 

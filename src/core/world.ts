@@ -82,6 +82,8 @@ export interface World {
   readonly twins: Twins;
   /** Connections that no mesh asks for any more: open for a while, only to be emptied. */
   readonly leaving: ReadonlySet<ConnectionId>;
+  /** Meshes whose deletion was asked for and which wait until their Peers are gone. */
+  readonly draining: readonly Mesh[];
   /** Meshes that exist and cannot be used as they are: their Peers are kept. */
   readonly refused: ReadonlySet<MeshId>;
   readonly clusters: ReadonlyMap<ConnectionId, ClusterView>;

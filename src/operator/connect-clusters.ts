@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { MeshRecord } from "../api/cluster-mesh.ts";
+import { finalizer } from "../api/names.ts";
 import type { DrainRow } from "../core/drain.ts";
 import type { MeshId } from "../core/ids.ts";
+import { ledgerWith } from "../core/ledger.ts";
+import type { Mesh } from "../core/mesh.ts";
 import type { ConnectedMesh } from "../core/world.ts";
 import type { KubeconfigLicence } from "../kube/kubeconfig.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -14,6 +17,8 @@ import { done, type Outcome, waiting } from "../runtime/outcome.ts";
 export interface Topology {
   readonly meshes: readonly ConnectedMesh[];
   readonly refused: ReadonlySet<MeshId>;
+  /** Those that are released when their Peers are gone. */
+  readonly draining: readonly Mesh[];
   readonly ledgers: ReadonlyMap<MeshId, readonly DrainRow[]>;
 }
 
@@ -46,15 +51,24 @@ export async function connectClusters(ports: ConnectPorts): Promise<Outcome> {
   rotations.retain(new Set(wishes.flatMap(secretKeysOf)));
   const { meshes, ledgers, remote } = wantedConnections({ wishes, secret, allow, rotations });
   ports.registry.want(remote);
-  ports.settle({ meshes, ledgers, refused: new Set(refused) });
+  const draining = records.flatMap((record) => drainingOf(record) ?? []);
+  ports.settle({ meshes, ledgers, draining, refused: new Set(refused) });
   return done;
 }
 
 function wishOf(record: MeshRecord): MeshWish {
   const { id, namespace, ledger, deletedAt } = record;
+  const draining = drainingOf(record);
+  if (draining) return { id, namespace, ledger: ledgerWith(draining, ledger) };
   return record.state === "valid" && !deletedAt
     ? { id, namespace, ledger, mesh: record.mesh }
     : { id, namespace, ledger };
+}
+
+/** A mesh that waits for us to be gone. The Go operator wrote no ledger: there its entries name the clusters. */
+function drainingOf(record: MeshRecord): Mesh | undefined {
+  const isAwaited = record.deletedAt && record.object.metadata.finalizers?.includes(finalizer);
+  return isAwaited && record.state === "valid" ? record.mesh : undefined;
 }
 
 /** The Secrets that lead to the clusters of a mesh, by its spec or by its ledger. */

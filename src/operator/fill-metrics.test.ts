@@ -120,7 +120,7 @@ describe("an entry of a mesh", () => {
     const connections = new Map([...connected(mesh).connections]);
     connections.set(mesh.entries[2]?.name ?? ("" as never), { state: "unknown", reason: "SecretMissing" });
     const meshes = [{ ...connected(mesh), connections }];
-    const topology = () => ({ meshes, refused: new Set<never>(), ledgers: new Map() });
+    const topology = () => ({ meshes, refused: new Set<never>(), draining: [], ledgers: new Map() });
     const lost = aSummary(2, { unknown: "Forbidden" });
     const shown = await scrape(aState({ topology, connections: () => [aSummary(1), lost] }));
     const entries = shown

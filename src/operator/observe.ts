@@ -21,8 +21,8 @@ export function observe({ instance, topology, registry, ...rest }: ObserveInput)
   const twins = twinsOf(clusters, leaving);
   const meshes = speakFor(topology.meshes, twins);
   const servers = registry.hosts();
-  const { refused } = topology;
-  return { ...rest, instance, spec: topology, meshes, refused, clusters, twins, leaving, servers, digest };
+  const { refused, draining } = topology;
+  return { ...rest, instance, spec: topology, meshes, refused, draining, clusters, twins, leaving, servers, digest };
 }
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex");

@@ -68,6 +68,7 @@ describe("the name of a connection", () => {
   const topology = (parts: Partial<Topology>): Topology => ({
     meshes: [],
     refused: new Set(),
+    draining: [],
     ledgers: new Map(),
     ...parts,
   });

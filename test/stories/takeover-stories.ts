@@ -10,6 +10,7 @@ import { expectNoDeletion, expectPeerWrites } from "./costs.ts";
 import { aKey, type Letter, type MeshFacts, type NodeFacts } from "./facts.ts";
 import type { Stage } from "./stage.ts";
 import { story, withoutNodeRights } from "./story.ts";
+import { untilGone } from "./teardown-stories.ts";
 
 /** What the Go operator left on real API servers: two nodes and two Peers in each of two clusters. */
 type Scene = "small" | "variant";
@@ -38,8 +39,15 @@ function factsOf(cluster: Letter, { metadata, spec, status }: NodeObject): NodeF
   };
 }
 
-/** Puts everything in its place while no operator runs: the type is served because one has run before. */
 export async function takeOver(stage: Stage, scene: Scene): Promise<MeshFacts> {
+  const mesh = await prepare(stage, scene);
+  await stage.mark();
+  await stage.startOperator();
+  return mesh;
+}
+
+/** Puts everything in its place while no operator runs: the type is served because one has run before. */
+async function prepare(stage: Stage, scene: Scene): Promise<MeshFacts> {
   await stage.startOperator();
   await stage.stopOperator();
   const { metadata, spec, status } = fixture<ClusterMeshObject>(`${scene}-clustermesh-stored`);
@@ -67,8 +75,6 @@ export async function takeOver(stage: Stage, scene: Scene): Promise<MeshFacts> {
   await stage.admin("a").create(clusterMeshes, { metadata: { name, namespace, finalizers }, spec });
   await stage.admin("a").patch(clusterMeshes, { name, namespace }, { body: { status }, subresource: "status" });
   stage.assume({ meshes: [mesh] });
-  await stage.mark();
-  await stage.startOperator();
   return mesh;
 }
 
@@ -171,6 +177,16 @@ export const takeoverStories = [
     },
     withoutNodeRights,
   ),
+
+  story("the Go operator's mesh was deleted before we came: its Peers go, then the mesh", async (stage) => {
+    const mesh = await prepare(stage, "small");
+    await stage.deleteMesh(mesh);
+    await stage.mark();
+    await stage.startOperator();
+    await untilGone(stage, mesh);
+    await stage.holds();
+    await expectPeerWrites(stage, 4);
+  }),
 
   story("an anchor Peer of the Go operator is left: it is folded into its node's", async (stage) => {
     await stage.begin();

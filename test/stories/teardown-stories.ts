@@ -8,7 +8,7 @@ import { untilUnknown } from "./said.ts";
 import type { Stage } from "./stage.ts";
 import { story } from "./story.ts";
 
-async function untilGone(stage: Stage, { home, namespace, name }: MeshFacts): Promise<void> {
+export async function untilGone(stage: Stage, { home, namespace, name }: MeshFacts): Promise<void> {
   await stage.eventually(async () => {
     const found = await stage.admin(home).get(clusterMeshes, { namespace, name }).catch(isGone);
     if (found !== "gone") throw new Error(`${name} is still there, with ${found.metadata.finalizers}`);

@@ -111,6 +111,7 @@ export function aWorld({ meshes = [], views, overrides }: WorldParts): World {
     resolved: new Map(),
     meshes: meshes.map(connected),
     refused: new Set(),
+    draining: [],
     clusters: new Map(views.map((view, index) => [conn(index + 1), view])),
     digest,
     ...overrides,
