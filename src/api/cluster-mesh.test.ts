@@ -40,6 +40,21 @@ describe("a ClusterMesh", () => {
     expect(record.mesh.entries[0]).not.toHaveProperty("ignoredFields");
   });
 
+  it.each<[unknown, number]>([
+    [undefined, 600],
+    ["1h30m", 5400],
+    ["0", Number.POSITIVE_INFINITY],
+    ["0s", Number.POSITIVE_INFINITY],
+    ["0h0m", Number.POSITIVE_INFINITY],
+    ["soon", 600],
+    [5, 600],
+  ])("with deletionTimeout %j waits %d seconds, whatever else it says", (deletionTimeout, expected) => {
+    const spec = { ...(aMeshObject(2).spec as object), deletionTimeout };
+    const specs = [spec, { ...spec, clusters: [] }];
+    const seconds = specs.map((each) => readMesh({ ...aMeshObject(2), spec: each }).deletionTimeoutSeconds);
+    expect(seconds).toEqual([expected, expected]);
+  });
+
   it("is refused with every problem at once", () => {
     const object = withEntry(1, { name: "c1", local: true, podCIDRs: ["10.2.0.0/99"], serviceCIDR: "nonsense" });
     expect(problemsOf(object)).toEqual([

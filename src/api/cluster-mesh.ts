@@ -14,6 +14,7 @@ import {
 import type { KubeObject } from "../kube/object.ts";
 import type { Resource } from "../kube/resource.ts";
 import { group, reconcileTrigger, version } from "./names.ts";
+import { fieldsOf } from "./received.ts";
 import { type ClusterMeshEntry, type ClusterMeshStatus, clusterMeshSpec } from "./schema.ts";
 import { readLedger, readStatus } from "./stored-status.ts";
 
@@ -37,6 +38,8 @@ export type MeshRecord = {
   readonly namespace: string;
   /** When its deletion was asked for. */
   readonly deletedAt: string | undefined;
+  /** How long its deletion waits for a cluster that does not answer, also where the rest of the spec cannot be used. */
+  readonly deletionTimeoutSeconds: number;
   readonly ledger: readonly LedgerRow[];
 } & (
   | { readonly state: "valid"; readonly mesh: Mesh }
@@ -58,7 +61,9 @@ export function readMesh(stored: ClusterMeshObject, policy: MeshPolicy = anythin
   const namespace = object.metadata.namespace ?? "";
   const id = meshId(namespace, object.metadata.name);
   const deletedAt = object.metadata.deletionTimestamp;
-  return { id, object, namespace, deletedAt, ledger: readLedger(stored.status), ...readSpec(object, policy) };
+  const deletionTimeoutSeconds = readTimeout(fieldsOf(object.spec).deletionTimeout);
+  const ledger = readLedger(stored.status);
+  return { id, object, namespace, deletedAt, deletionTimeoutSeconds, ledger, ...readSpec(object, policy) };
 }
 
 function withStatus(object: ClusterMeshObject, status: ClusterMeshStatus | undefined): ClusterMeshObject {
@@ -74,15 +79,14 @@ type SpecReading =
 function readSpec(object: ClusterMeshObject, policy: MeshPolicy): SpecReading {
   const parsed = clusterMeshSpec.safeParse(object.spec);
   if (!parsed.success) return refused(parsed.error.issues.map(schemaProblem));
-  const { clusters, deletionTimeout } = parsed.data;
+  const { clusters } = parsed.data;
   const networks = clusters.reduce((sum, entry) => sum + networkCount(entry), 0);
   if (networks > mostNetworks) return refused([tooMany(networks)]);
   const problems: MeshProblem[] = [];
   const entries = clusters.map((entry, index) => readEntry(entry, `spec.clusters[${index}]`, problems));
   const declared = [...problems, ...problemsAmong(clusters)];
   if (declared.length > 0) return refused(declared);
-  const deletionTimeoutSeconds = readTimeout(deletionTimeout);
-  const mesh = { ...identityOf(object), deletionTimeoutSeconds, entries: entries.flatMap((entry) => entry ?? []) };
+  const mesh = { ...identityOf(object), entries: entries.flatMap((entry) => entry ?? []) };
   const faults = [...overlapsWithin(mesh), ...firstProblems(breaches(mesh, policy))];
   return faults.length > 0 ? { state: "refused", problems: faults } : { state: "valid", mesh };
 }
@@ -158,15 +162,16 @@ export function isTriggered(before: MeshRecord | undefined, after: MeshRecord | 
   return before !== undefined && after !== undefined && asked(before) !== asked(after);
 }
 
-/** `1h30m` in seconds; `0` waits for ever. */
-function readTimeout(text = "10m"): number {
-  if (text === "0") return Number.POSITIVE_INFINITY;
+/** `1h30m` in seconds; nothing of everything, as `0` and `0s` say it, waits for ever. */
+function readTimeout(said: unknown): number {
+  const { data: text = "10m" } = clusterMeshSpec.shape.deletionTimeout.safeParse(said);
   const units: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1 };
   const parts = [...text.matchAll(/(\d+)([hms])/g)];
-  return parts.reduce((sum, [, count, unit = "s"]) => sum + Number(count) * (units[unit] ?? 1), 0);
+  const seconds = parts.reduce((sum, [, count, unit = "s"]) => sum + Number(count) * (units[unit] ?? 1), 0);
+  return seconds > 0 ? seconds : Number.POSITIVE_INFINITY;
 }
 
-function identityOf({ metadata }: ClusterMeshObject): Omit<Mesh, "entries" | "deletionTimeoutSeconds"> {
+function identityOf({ metadata }: ClusterMeshObject): Omit<Mesh, "entries"> {
   const namespace = metadata.namespace ?? "";
   return {
     id: meshId(namespace, metadata.name),

@@ -40,8 +40,6 @@ export interface Mesh {
   readonly generation: number;
   /** RFC 3339: of two meshes that claim one network, the older has it. */
   readonly createdAt: string;
-  /** How long its deletion waits for a cluster that does not answer. */
-  readonly deletionTimeoutSeconds: number;
   readonly entries: readonly MeshEntry[];
 }
 

@@ -16,7 +16,6 @@ export interface TendPorts extends ReportPorts {
   readonly tellLeftovers: (object: ClusterMeshObject, clusters: readonly string[]) => void;
 }
 
-const defaultTimeoutSeconds = 600;
 const lookAgainMs = 1000;
 /** How long a deletion waits for a cluster whose Secret is gone and whose connection is still open. */
 const partingSeconds = 5;
@@ -72,7 +71,7 @@ async function releaseMesh(record: MeshRecord, ports: TendPorts): Promise<Outcom
 function drained(world: World, record: MeshRecord, { ledger, clock, uptimeMs }: TendPorts) {
   const states = ledger(record.id).map((row) => ({ cluster: row.cluster, state: drainState(world, record.id, row) }));
   const waited = waitedSeconds(record, clock);
-  const unreachable = uptimeMs() < lookingMs ? Number.POSITIVE_INFINITY : timeoutSeconds(record);
+  const unreachable = uptimeMs() < lookingMs ? Number.POSITIVE_INFINITY : record.deletionTimeoutSeconds;
   const limits = { holds: Number.POSITIVE_INFINITY, unreachable, parting: partingSeconds, shared: sharedSeconds };
   const limitOf = (state: DrainState): number => (state === "empty" || state === "lost" ? 0 : limits[state]);
   const blocking = states.filter(({ state }) => waited < limitOf(state)).length;
@@ -85,6 +84,3 @@ function drained(world: World, record: MeshRecord, { ledger, clock, uptimeMs }: 
 function waitedSeconds({ deletedAt }: MeshRecord, clock: Clock): number {
   return (clock.date().getTime() - Date.parse(deletedAt ?? "")) / 1000;
 }
-
-const timeoutSeconds = (record: MeshRecord): number =>
-  record.state === "valid" ? record.mesh.deletionTimeoutSeconds : defaultTimeoutSeconds;
