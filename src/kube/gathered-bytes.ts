@@ -1,18 +1,36 @@
 const leastBytes = 4096;
+const none = Buffer.alloc(0);
 
 /**
  * Bytes that arrive in pieces, gathered in one place: a piece that is kept as it came takes hundreds of bytes, and a server
  * may send millions of pieces of one byte.
  */
 export class GatheredBytes {
-  #bytes: Buffer = Buffer.alloc(0);
+  /** What came alone, as most answers do, is not copied. */
+  #only: Buffer | undefined;
+  #bytes: Buffer = none;
   #length = 0;
 
   get length(): number {
     return this.#length;
   }
 
-  add(piece: Uint8Array): void {
+  add(piece: Buffer): void {
+    if (this.#length === 0) {
+      this.#only = piece;
+      this.#length = piece.length;
+      return;
+    }
+    const first = this.#only;
+    this.#only = undefined;
+    if (first) {
+      this.#length = 0;
+      this.#append(first);
+    }
+    this.#append(piece);
+  }
+
+  #append(piece: Buffer): void {
     const length = this.#length + piece.length;
     if (length > this.#bytes.length) this.#grow(length);
     this.#bytes.set(piece, this.#length);
@@ -21,8 +39,9 @@ export class GatheredBytes {
 
   /** All of them; from then on it is empty. */
   take(): Buffer {
-    const taken = this.#bytes.subarray(0, this.#length);
-    this.#bytes = Buffer.alloc(0);
+    const taken = this.#only ?? this.#bytes.subarray(0, this.#length);
+    this.#only = undefined;
+    this.#bytes = none;
     this.#length = 0;
     return taken;
   }
