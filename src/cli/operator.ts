@@ -10,7 +10,7 @@ import { parseKubeconfig } from "../kube/kubeconfig.ts";
 import type { MetricsServing, OperatorConfig } from "../operator/config.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { jsonLogger } from "../runtime/log.ts";
-import { tidyAtRest } from "../runtime/tidy.ts";
+import { compileOnce, tidyAtRest } from "../runtime/tidy.ts";
 import { type Environment, readEnvironment } from "./flag-words.ts";
 import { addOperatorFlags, ignoredOf, type LogLevel, type OperatorFlags } from "./operator-flags.ts";
 import { UsageError, untilInterrupted } from "./terminal.ts";
@@ -39,6 +39,7 @@ async function run(command: Command): Promise<void> {
   const tidying = tidyAtRest({ clock: systemClock }, ending.signal);
   try {
     const { runOperator } = await import("../operator/run-operator.ts");
+    compileOnce();
     const ports = { client, localConfig: local, connect, clock: systemClock, log };
     await runOperator(config, ports, untilInterrupted());
   } finally {

@@ -38,9 +38,9 @@ test("after a burst it is tidied once more, and then left alone", async () => {
   expect(await tidiedAt(looks)).toEqual([1, 2]);
 });
 
-test("one that is tidy is left alone until it has grown again", async () => {
-  const looks = [10, 10, 11, 12, 11].map((heap) => ({ busyMs: 50, heap }));
-  expect(await tidiedAt(looks)).toEqual([1, 4]);
+test("one that is tidy is left alone until it has doubled: every change would be kept waiting now and then", async () => {
+  const looks = [10, 10, 15, 19, 15, 21, 11].map((heap) => ({ busyMs: 50, heap }));
+  expect(await tidiedAt(looks)).toEqual([1, 6, 7]);
 });
 
 test("a process collects its heap without having been started for it", () => {

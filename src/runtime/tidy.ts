@@ -18,13 +18,14 @@ export interface TidyOptions {
 const lookEveryMs = 5000;
 /** Less of a processor than this is rest: what heartbeats cost. */
 const restingShare = 0.1;
-const grownBy = 1.1;
+/** A heap at work grows by half as much again and V8 collects that by itself, in small steps: only a burst leaves more. */
+const grownBy = 2;
 /** Of a heap that was so much larger than what is left of it, a second collection finds what the first has let go of. */
 const burstBy = 1.5;
 
 /**
  * Gives back what a burst of work took: a heap that had to grow stays so, if left alone. A process that has come to rest is
- * stopped for some 60 ms, and only when its heap has grown since the last time; after a big burst, twice. Ends with the
+ * stopped for some 60 ms, and only when its heap has doubled since the last time; after a big burst, twice. Ends with the
  * signal. For a process that does nothing else: the heap is its own.
  */
 export async function tidyAtRest(options: TidyOptions, signal: AbortSignal): Promise<void> {
@@ -45,6 +46,15 @@ export async function tidyAtRest(options: TidyOptions, signal: AbortSignal): Pro
     }
     before = usage();
   }
+}
+
+/**
+ * From now on V8 compiles what runs often once, and quickly, and not a second time for the utmost speed: at a start that
+ * takes longer than it saves, and a process that mostly waits never gets it back. To be called when everything is loaded,
+ * for the reason below.
+ */
+export function compileOnce(): void {
+  setFlagsFromString("--no-turbofan");
 }
 
 /**
