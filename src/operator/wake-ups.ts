@@ -15,8 +15,11 @@ export interface WakeUpPorts {
   readonly reactions: Reactions;
 }
 
-/** Changes of one target within this time become one burst: every burst makes Kilo replace all peers of a device. */
-const coalesceMs = 5;
+/**
+ * Changes of one target within this time become one burst: every burst makes Kilo replace all peers of a device. What comes
+ * in one piece of a stream is told in one turn; this is for what several streams bring at once, and every change waits for it.
+ */
+const coalesceMs = 2;
 const writeBackoff = { firstMs: 200, maxMs: 60_000 };
 
 /** The queues of the four controllers, and what each change adds to them. */
