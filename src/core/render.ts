@@ -50,12 +50,19 @@ export function renderSource(input: RenderInput, renderEach: RenderEach = rememb
   const { admitted, helds, connected, connection, source, entry, servers, promised, digest } = input;
   const around = { connected, connection, source, entry, servers, promised, digest };
   const carrier = carrierOf(input);
-  const candidates = renderEach(admitted, { others: helds, around }).map((candidate, index) => {
-    if (admitted[index] !== carrier) return candidate;
-    return { ...candidate, routes: uniqueRoutes([...candidate.routes, ...clusterWideOf(input)]) };
-  });
+  const candidates = renderEach(admitted, { others: helds, around }).map((candidate, index) =>
+    admitted[index] === carrier ? carrying(candidate, clusterWideOf(input)) : candidate,
+  );
   return { candidates, names: namesIn(candidates), notes: sourceNotes(input, candidates) };
 }
+
+/** The same for all targets in which nobody objects. */
+const carrying = onceForBoth(
+  (candidate: Candidate, networks: readonly Cidr[]): Candidate => ({
+    ...candidate,
+    routes: uniqueRoutes([...candidate.routes, ...networks]),
+  }),
+);
 
 type NodeSurroundings = Pick<
   RenderInput,

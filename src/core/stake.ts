@@ -115,13 +115,16 @@ function claimsOf(candidate: Candidate, held: HeldPeer | undefined): readonly Cl
   const there = routesOf(isOwnPeer(candidate, held) ? held : undefined);
   const isIncumbent = candidate.routes.map((route) => there.covers(route));
   if (isIncumbent.every(Boolean)) return incumbentClaims(candidate);
+  if (!isIncumbent.includes(true)) return newClaims(candidate);
   return candidate.routes.map((route, index) => claimFor(candidate, route, isIncumbent[index] ?? false));
 }
 
-/** Of a Peer that is as it should be: so nearly all are. */
-const incumbentClaims = onceFor((candidate: Candidate): readonly Claim[] =>
-  candidate.routes.map((route) => claimFor(candidate, route, true)),
-);
+/** Of a Peer that is as it should be, and of one that is not there: so nearly all are, in all targets. */
+const incumbentClaims = onceFor((candidate: Candidate) => claimsAs(candidate, true));
+const newClaims = onceFor((candidate: Candidate) => claimsAs(candidate, false));
+
+const claimsAs = (candidate: Candidate, incumbent: boolean): readonly Claim[] =>
+  candidate.routes.map((route) => claimFor(candidate, route, incumbent));
 
 function claimFor({ publicKey, cluster, rank, ranks }: Candidate, route: Cidr, incumbent: boolean): Claim {
   return { peer: publicKey, cluster, route, incumbent, rank: ranks?.get(route.text) ?? rank };
