@@ -18,14 +18,18 @@ function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
 }
 
 function sameFields(a: Container, b: Container, passedOver: readonly string[]): boolean {
-  const fields = fieldsOf(a, passedOver);
-  if (fields.length !== fieldsOf(b, passedOver).length) return false;
-  return fields.every((field) => Object.hasOwn(b, field) && sameJson(a[field], b[field]));
+  const fields = Object.keys(a);
+  if (countOf(fields, passedOver) !== countOf(Object.keys(b), passedOver)) return false;
+  return fields.every(
+    (field) => passedOver.includes(field) || (Object.hasOwn(b, field) && sameJson(a[field], b[field])),
+  );
 }
 
-function fieldsOf(value: Container, passedOver: readonly string[]): readonly string[] {
-  const fields = Object.keys(value);
-  return passedOver.length === 0 ? fields : fields.filter((field) => !passedOver.includes(field));
+/** Of the fields that count. Lists of them would be made for every one of thousands of objects. */
+function countOf(fields: readonly string[], passedOver: readonly string[]): number {
+  let count = fields.length;
+  for (const field of passedOver) if (fields.includes(field)) count--;
+  return count;
 }
 
 function isContainer(value: unknown): value is Container {
