@@ -84,8 +84,8 @@ describe("the operator's help", () => {
     expect(runFile("src/bin/operator.ts", "--help")).toEqual(run("operator", "--help"));
   });
 
-  it("may be read in part", () => {
-    const words = ["-c", `"${process.execPath}" src/bin/cli.ts operator --help | true`];
+  it.each(["cli.ts operator", "mesh-node.ts"])("may be read in part, as that of %s", (program) => {
+    const words = ["-c", `"${process.execPath}" src/bin/${program} --help | true`];
     expect(spawnSync("sh", words, { encoding: "utf8" }).stderr).toBe("");
   });
 });

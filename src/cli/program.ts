@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { isKubeError, type KubeError, type KubeErrorKind } from "../kube/errors.ts";
 import { ServeError } from "../operator/http.ts";
+import { endWhenUnread } from "../runtime/unread.ts";
 import { withTwoDashes } from "./flag-words.ts";
 import { UsageError } from "./terminal.ts";
 import { version } from "./version.ts";
@@ -26,7 +27,7 @@ export function programOf(commands: readonly Command[]): Command {
 
 /** Runs one command line; the number is the exit code. */
 export async function runProgram(root: Command, words: readonly string[]): Promise<number> {
-  process.stdout.on("error", endUnread);
+  endWhenUnread();
   try {
     const [name, ...rest] = words;
     const command = root.commands.find((candidate) => candidate.name() === name);
@@ -36,12 +37,6 @@ export async function runProgram(root: Command, words: readonly string[]): Promi
   } catch (error) {
     return report(error);
   }
-}
-
-/** Who pipes into `head` has read enough: that is no failure. */
-function endUnread(error: NodeJS.ErrnoException): never {
-  if (error.code === "EPIPE") process.exit(exitCodes.ok);
-  throw error;
 }
 
 /** The one place where an error becomes text for a person. */
