@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { program } from "../src/cli/main.ts";
-import { startSandbox } from "../src/sandbox/sandbox.ts";
+import { type Sandbox, startSandbox } from "../src/sandbox/sandbox.ts";
 
 /** The CLI as a person runs it, without a terminal and outside a pod. */
 const run = (...words: string[]) => runFile("src/bin/cli.ts", ...words);
@@ -39,9 +39,14 @@ describe("a wrong command line", () => {
     ["an unknown command", ["dmo"], /unknown command 'dmo'/],
     ["an unknown flag", ["demo", "--twice"], /unknown option '--twice'/],
     ["a number that is none", ["sandbox", "--clusters", "many"], /must be a whole number/],
+    ["an empty number", ["sandbox", "--clusters="], /must be a whole number from 1 to 60/],
+    ["more clusters than there are addresses", ["demo", "--clusters", "61"], /whole number from 1 to 60/],
+    ["more nodes than there are addresses", ["demo", "--nodes", "255"], /whole number from 0 to 254/],
+    ["a folder that is a file", ["sandbox", "--dir", "package.json"], /'package.json' \(EEXIST\); give --dir/],
+    ["a folder of nobody", ["sandbox", "--dir="], /cannot write into the folder ''/],
     ["a mesh of one cluster", ["demo", "--clusters", "1"], /at least two clusters/],
     ["an operator without a cluster", ["operator"], /Outside a pod, give --kubeconfig FILE/],
-    ["a kubeconfig that is not there", ["operator", "--kubeconfig", "nowhere"], /cannot read nowhere/],
+    ["a kubeconfig that is not there", ["operator", "--kubeconfig", "nowhere"], /cannot read 'nowhere' \(ENOENT\)/],
     [
       "a kubeconfig that is none",
       ["operator", "--kubeconfig", "package.json"],
@@ -79,26 +84,46 @@ describe("the operator's help", () => {
     expect(runFile("src/bin/operator.ts", "--help")).toEqual(run("operator", "--help"));
   });
 
-  it("may be read in part", () => {
-    const words = ["-c", `"${process.execPath}" src/bin/cli.ts operator --help | true`];
+  it.each(["cli.ts operator", "mesh-node.ts"])("may be read in part, as that of %s", (program) => {
+    const words = ["-c", `"${process.execPath}" src/bin/${program} --help | true`];
     expect(spawnSync("sh", words, { encoding: "utf8" }).stderr).toBe("");
   });
 });
 
-describe("an operator whose port is taken", () => {
-  it("ends with 1 and says which flag to change", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "taken-port-"));
-    const sandbox = await startSandbox({ clusters: ["a"] });
-    const [cluster] = sandbox.clusters;
-    const file = join(directory, "kubeconfig");
-    writeFileSync(file, cluster?.kubeconfig() ?? "");
-    const port = new URL(cluster?.url ?? "").port;
-    const address = `--health-probe-bind-address=127.0.0.1:${port}`;
-    const { code, stderr } = run("operator", "--kubeconfig", file, address);
+describe("an operator that cannot start", () => {
+  let directory: string;
+  let sandbox: Sandbox;
+
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), "cannot-start-"));
+    sandbox = await startSandbox({ clusters: ["a"] });
+  });
+
+  afterAll(async () => {
     await sandbox.stop();
     rmSync(directory, { recursive: true });
+  });
+
+  /** Runs against the sandbox with its kubeconfig changed, outside this process: nobody answers there meanwhile. */
+  function start(edit: (text: string) => string, ...words: string[]) {
+    const file = join(directory, "kubeconfig");
+    writeFileSync(file, edit(sandbox.clusters[0]?.kubeconfig() ?? ""));
+    return run("operator", "--kubeconfig", file, ...words);
+  }
+
+  it("because its port is taken ends with 1 and says which flag to change", () => {
+    const { port } = new URL(sandbox.clusters[0]?.url ?? "");
+    const { code, stderr } = start((text) => text, `--health-probe-bind-address=127.0.0.1:${port}`);
     expect(code).toBe(1);
     expect(stderr).toContain("the port is in use; give --health-probe-bind-address another address, or 0 for none");
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+
+  it("because nobody answers ends with 1 and says what to check", () => {
+    const closed = (text: string): string => text.replace(/127\.0\.0\.1:\d+/, "127.0.0.1:1");
+    const { code, stderr } = start(closed, "--health-probe-bind-address=0");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/connection refused\n.*check the server address/);
     expect(stderr).not.toMatch(/\n\s+at /);
   });
 });

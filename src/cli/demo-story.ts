@@ -35,10 +35,12 @@ const signs: Readonly<Record<string, readonly ["green" | "yellow" | "red", strin
   delete: ["red", "-"],
 };
 
+const counted = (count: unknown, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+
 /** The operator's constant messages that a person wants to hear of. */
 const lines: Readonly<Record<string, Line>> = {
   "cluster known": ({ connection, nodes, peers }, { terminal, nameOf }) =>
-    `${nameOf(connection)}   ${terminal.styled("green", "known")}   ${nodes} nodes, ${peers} peers`,
+    `${nameOf(connection)}   ${terminal.styled("green", "known")}   ${counted(nodes, "node")}, ${counted(peers, "peer")}`,
   "cluster unknown": ({ connection, reason }, { terminal, nameOf }) =>
     `${nameOf(connection)}   ${terminal.styled("red", "unknown")}   ${reason}; its peers stay as they are`,
   "peer written": ({ connection, action, peer }, { terminal, nameOf }) => {

@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command, Option } from "commander";
+import { nodeAnnotations } from "../api/names.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { Fleet } from "../sandbox/fleet.ts";
 import type { DemoResult } from "./demo-run.ts";
-import { wholeNumber, writeKubeconfigs } from "./sandbox.ts";
+import { clusterCount, nodeCount, writeKubeconfigs } from "./sandbox.ts";
 import { table } from "./table.ts";
 import { type Terminal, terminalOn, UsageError, untilInterrupted } from "./terminal.ts";
 
@@ -20,8 +21,8 @@ export function demoCommand(): Command {
   return new Command("demo")
     .description("Watch it work: embedded clusters, the operator and a ClusterMesh, all in this process.")
     .option("--once", "end when the mesh is ready", false)
-    .option("--clusters <n>", "how many", wholeNumber, 3)
-    .option("--nodes <n>", "nodes in each", wholeNumber, 3)
+    .option("--clusters <n>", "how many", clusterCount, 3)
+    .option("--nodes <n>", "nodes in each", nodeCount, 3)
     .addOption(new Option("-o, --output <format>", "of the summary").choices(["text", "json"]).default("text"))
     .action(run);
 }
@@ -29,7 +30,7 @@ export function demoCommand(): Command {
 async function run(flags: Flags): Promise<void> {
   if (flags.clusters < 2) throw new UsageError("a mesh needs at least two clusters; give --clusters 2 or more");
   const signal = untilInterrupted();
-  const directory = mkdtempSync(join(tmpdir(), "kilo-clustermesh-demo-"));
+  const directory = temporaryFolder();
   const { startFleet } = await import("../sandbox/fleet.ts");
   const fleet = await startFleet({ ...flags, clock: systemClock });
   try {
@@ -37,6 +38,14 @@ async function run(flags: Flags): Promise<void> {
   } finally {
     await fleet.stop();
     rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function temporaryFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), "kilo-clustermesh-demo-"));
+  } catch {
+    throw new UsageError(`cannot make a folder in ${tmpdir()}; set TMPDIR to one that you may write to`);
   }
 }
 
@@ -61,7 +70,7 @@ async function play(flags: Flags, { fleet, directory, signal }: Stage): Promise<
     else conclude(terminal, summary);
     process.exitCode = summary.ready ? 0 : 1;
     if (flags.once) return;
-    invite(terminal, files);
+    for (const text of invitation(files, flags.nodes)) terminal.line(text);
     await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   } finally {
     await demo.stop();
@@ -83,13 +92,21 @@ function conclude(terminal: Terminal, { ready, seconds, clusters }: DemoResult):
   terminal.line(`${verdict} after ${seconds} s.`);
 }
 
-function invite(terminal: Terminal, [local, remote]: readonly string[]): void {
-  terminal.line("Look around in a second terminal, and see here what follows:");
-  terminal.line();
-  terminal.line(`  kubectl --kubeconfig ${local} get clustermesh -A`);
-  terminal.line(`  kubectl --kubeconfig ${local} get peers`);
-  terminal.line(`  kubectl --kubeconfig ${remote} delete node cluster-b-3`);
-  terminal.line();
-  terminal.line("Ctrl-C stops everything.");
-  terminal.line();
+/** What a person may try while the demo runs, and what may surprise them then. */
+export function invitation([local, remote]: readonly string[], nodes: number): string[] {
+  const changes = [`annotate node cluster-b-1 ${anotherEndpoint}`, `delete node cluster-b-${nodes}`];
+  return [
+    "Look around in a second terminal, and see here what follows:",
+    "",
+    `  kubectl --kubeconfig ${local} get clustermesh -A`,
+    `  kubectl --kubeconfig ${local} get peers`,
+    ...(nodes > 0 ? changes : []).map((words) => `  kubectl --kubeconfig ${remote} ${words}`),
+    "",
+    "A node that is deleted may come back: its peers go half a minute later.",
+    "LINKS stay at 0: they are WireGuard's handshakes, and no WireGuard runs here.",
+    "Ctrl-C stops everything.",
+    "",
+  ];
 }
+
+const anotherEndpoint = `${nodeAnnotations.clustermeshEndpoint}=192.0.2.7:51820`;

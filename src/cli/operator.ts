@@ -109,7 +109,8 @@ function ownPod(): ConnectionConfig {
 function readKubeconfig(file: string): string {
   try {
     return readFileSync(file, "utf8");
-  } catch {
-    throw new UsageError(`cannot read ${file}; give --kubeconfig the path of a kubeconfig file`);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? ` (${error.code})` : "";
+    throw new UsageError(`cannot read '${file}'${code}; give --kubeconfig the path of a kubeconfig file`);
   }
 }

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
-import { isKubeError } from "../kube/errors.ts";
+import { isKubeError, type KubeError, type KubeErrorKind } from "../kube/errors.ts";
 import { ServeError } from "../operator/http.ts";
+import { endWhenUnread } from "../runtime/unread.ts";
 import { withTwoDashes } from "./flag-words.ts";
 import { UsageError } from "./terminal.ts";
 import { version } from "./version.ts";
@@ -26,7 +27,7 @@ export function programOf(commands: readonly Command[]): Command {
 
 /** Runs one command line; the number is the exit code. */
 export async function runProgram(root: Command, words: readonly string[]): Promise<number> {
-  process.stdout.on("error", endUnread);
+  endWhenUnread();
   try {
     const [name, ...rest] = words;
     const command = root.commands.find((candidate) => candidate.name() === name);
@@ -38,18 +39,27 @@ export async function runProgram(root: Command, words: readonly string[]): Promi
   }
 }
 
-/** Who pipes into `head` has read enough: that is no failure. */
-function endUnread(error: NodeJS.ErrnoException): never {
-  if (error.code === "EPIPE") process.exit(exitCodes.ok);
-  throw error;
-}
-
 /** The one place where an error becomes text for a person. */
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   if (error instanceof UsageError) return say(error.message, exitCodes.usage);
-  if (isKubeError(error) || error instanceof ServeError) return say(error.message, exitCodes.failed);
+  if (isKubeError(error)) return say(withAdvice(error), exitCodes.failed);
+  if (error instanceof ServeError) return say(error.message, exitCodes.failed);
   return say(error instanceof Error ? (error.stack ?? error.message) : String(error), exitCodes.failed);
+}
+
+const unanswered = "The API server does not answer: check the server address in the kubeconfig, and the network.";
+
+const advice: Partial<Record<KubeErrorKind, string>> = {
+  unreachable: unanswered,
+  timeout: unanswered,
+  unauthorized: "The API server refused the credentials: get a new kubeconfig.",
+  forbidden: "The credentials lack this right; docs/guides/install.md lists all that are needed.",
+};
+
+/** The error and, where we know it, what to do next. */
+function withAdvice({ kind, message }: KubeError): string {
+  return [message, ...(advice[kind] ? [advice[kind]] : [])].join("\n");
 }
 
 function say(text: string, code: number): number {

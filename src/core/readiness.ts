@@ -43,8 +43,11 @@ export function readiness(facts: MeshFacts): Verdict {
 
 /** What to do next; of several clusters that are unknown, about the first. */
 export function hintOf(reason: ConditionReason, clusters: readonly ClusterStatus[]): string {
-  const [lost] = reason === "ClustersUnknown" ? clusters.flatMap((cluster) => cluster.reason ?? []) : [];
-  return (lost ? unknownReasons[lost] : conditionReasons[reason]).hint;
+  const lost = reason === "ClustersUnknown" ? clusters.find((cluster) => cluster.reason) : undefined;
+  if (!lost?.reason) return conditionReasons[reason].hint;
+  const { waits, hint } = unknownReasons[lost.reason];
+  // How exactly a cluster does not answer differs from try to try.
+  return waits ? hint : (lost.message ?? hint);
 }
 
 /** Peers that seem to be nobody's stay until that is proven. */

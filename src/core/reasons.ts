@@ -60,7 +60,10 @@ export type SkipReason = keyof typeof skipReasons;
 export const unknownReasons = {
   SecretMissing: { waits: false, hint: "Create the Secret that kubeconfigSecretRef names, in the mesh's namespace." },
   SecretKeyMissing: { waits: false, hint: "The Secret has no such key; correct kubeconfigSecretRef.key." },
-  KubeconfigInvalid: { waits: false, hint: "The kubeconfig in the Secret was refused; the message says which field." },
+  KubeconfigInvalid: {
+    waits: false,
+    hint: "The kubeconfig in the Secret was refused; correct the field that is named.",
+  },
   SecretUnknown: { waits: true, hint: "The Secret could not be read yet." },
   Connecting: { waits: true, hint: "The cluster's nodes have not been listed yet." },
   Unreachable: { waits: true, hint: "The cluster's API does not answer; check the server address and the network." },

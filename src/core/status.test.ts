@@ -86,6 +86,13 @@ describe("the status of a mesh", () => {
     expect(status.clusters[1]).toMatchObject({ state: "Unknown", reason: "Unreachable" });
   });
 
+  it("says of a cluster that needs a person what exactly is wrong there", () => {
+    const status = synced({
+      two: { nodes: { state: "unknown", reason: "Forbidden", detail: "list nodes: forbidden" } },
+    });
+    expect(ready(status)?.message).toBe(`c2: Forbidden. list nodes: forbidden. ${unknownReasons.Forbidden.hint}`);
+  });
+
   it("is not ready when a cluster has no Peer definition", () => {
     const status = synced({ two: { peers: { state: "unknown", reason: "PeerCRDMissing" } } });
     expect(status.clusters[1]).toMatchObject({ state: "Unknown", reason: "PeerCRDMissing" });

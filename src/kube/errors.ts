@@ -48,9 +48,13 @@ export class KubeError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly causes: readonly InvalidCause[];
   readonly detail: string | undefined;
+  /** The message without the cluster, where everybody knows which one is meant. */
+  readonly fault: string;
 
   constructor(facts: KubeErrorFacts, options?: ErrorOptions) {
-    super(messageOf(facts), options);
+    const fault = faultOf(facts);
+    super(`${facts.cluster}: ${fault}`, options);
+    this.fault = fault;
     this.kind = facts.kind;
     this.cluster = facts.cluster;
     this.verb = facts.verb;
@@ -66,8 +70,8 @@ export function isKubeError(error: unknown, ...kinds: readonly KubeErrorKind[]):
   return error instanceof KubeError && (kinds.length === 0 || kinds.includes(error.kind));
 }
 
-function messageOf({ kind, cluster, verb, resource, name, status, detail }: KubeErrorFacts): string {
+function faultOf({ kind, verb, resource, name, status, detail }: KubeErrorFacts): string {
   const what = name ? `${resource} ${name}` : resource;
   const how = [kind, status ? `HTTP ${status}` : undefined, detail].filter(Boolean).join(", ");
-  return `${cluster}: ${verb} ${what}: ${how}`;
+  return `${verb} ${what}: ${how}`;
 }

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { ListenError } from "../runtime/http-server.ts";
 import { jsonLogger } from "../runtime/log.ts";
+import { endWhenUnread } from "../runtime/unread.ts";
 import type { NodeConfig } from "./config/config.ts";
 import { type Environment, ignoredVariables, readEnvironment } from "./config/flag-words.ts";
 import { addNodeFlags, keyOptions, type NodeFlags, nodeIdOption } from "./config/flags.ts";
@@ -16,6 +17,7 @@ export const exitCodes = { ok: 0, failed: 1, usage: 2 } as const;
 
 /** Runs one command line; the number is the exit code. */
 export async function main(words: readonly string[], env: Environment = process.env): Promise<number> {
+  endWhenUnread();
   try {
     await program(env).parseAsync([...words], { from: "user" });
     return exitCodes.ok;

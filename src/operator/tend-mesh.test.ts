@@ -15,6 +15,8 @@ interface Scene {
   readonly metadata?: Partial<ClusterMeshObject["metadata"]>;
   readonly two?: Partial<ClusterView>;
   readonly second?: EntryConnection;
+  /** Where the second led through the Secret that it had before. */
+  readonly before?: EntryConnection;
   readonly deletionTimeout?: string;
   readonly uptimeMs?: number;
   readonly refused?: ReadonlySet<MeshId>;
@@ -22,7 +24,7 @@ interface Scene {
 
 /** A mesh of two clusters, the second as the scene says, and what is written about it. */
 function play({ metadata, two, second = { state: "connected", id: conn(2) }, ...scene }: Scene) {
-  const { deletionTimeout, uptimeMs = 3_600_000, refused = new Set() } = scene;
+  const { deletionTimeout, before, uptimeMs = 3_600_000, refused = new Set() } = scene;
   const plain = aMeshObject(2);
   const spec = { ...(plain.spec as object), ...(deletionTimeout && { deletionTimeout }) };
   const object: ClusterMeshObject = {
@@ -37,6 +39,7 @@ function play({ metadata, two, second = { state: "connected", id: conn(2) }, ...
   const rows: DrainRow[] = [
     { cluster: clusterName("c1"), reach: "local", connection: { state: "connected", id: conn(1) } },
     { cluster: clusterName("c2"), reach: { name: "c2", key: "kubeconfig" }, connection: second },
+    ...(before ? [{ cluster: clusterName("c2"), reach: { name: "old", key: "kubeconfig" }, connection: before }] : []),
   ];
   const write = (what: string) => async (_: unknown, body: object, version?: string) => {
     writes.push(`${what} ${JSON.stringify(body)}${version ? ` on ${version}` : ""}`);
@@ -121,6 +124,13 @@ describe("a deleted mesh", () => {
   it("does not wait for a cluster whose Secret is gone, and says what may be left there", async () => {
     const second: EntryConnection = { state: "unknown", reason: "SecretMissing" };
     const { writes, outcome } = play({ metadata: { finalizers, deletionTimestamp: ago(1) }, second });
+    await outcome;
+    expect(writes).toEqual([released, "left in c2"]);
+  });
+
+  it("names a cluster once that was reached through two Secrets", async () => {
+    const second: EntryConnection = { state: "unknown", reason: "SecretMissing" };
+    const { writes, outcome } = play({ metadata: { finalizers, deletionTimestamp: ago(1) }, second, before: second });
     await outcome;
     expect(writes).toEqual([released, "left in c2"]);
   });

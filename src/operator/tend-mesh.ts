@@ -77,7 +77,7 @@ function drained(world: World, record: MeshRecord, { ledger, clock, uptimeMs }: 
   const blocking = states.filter(({ state }) => waited < limitOf(state)).length;
   const isGivenUp = ({ state }: { readonly state: DrainState }): boolean =>
     !["empty", "holds", "shared"].includes(state);
-  const leftovers = states.filter(isGivenUp).map(({ cluster }) => cluster);
+  const leftovers = [...new Set(states.filter(isGivenUp).map(({ cluster }) => cluster))];
   return { blocking, leftovers };
 }
 

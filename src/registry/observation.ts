@@ -6,7 +6,7 @@ import type { Knowledge } from "../kube/knowledge.ts";
 export function observation<T>(knowledge: Knowledge, items: readonly T[], notFound?: UnknownReason): Observation<T> {
   if (knowledge.state === "known") return { state: "known", items };
   const reason = unknownReason(knowledge.reason, notFound);
-  return knowledge.error ? { state: "unknown", reason, detail: knowledge.error.message } : { state: "unknown", reason };
+  return knowledge.error ? { state: "unknown", reason, detail: knowledge.error.fault } : { state: "unknown", reason };
 }
 
 function unknownReason(reason: string, notFound: UnknownReason = "Unreachable"): UnknownReason {

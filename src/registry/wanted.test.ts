@@ -31,13 +31,13 @@ const secondOf = (secret: SecretState) =>
   }).meshes[0]?.connections.get(clusterName("c2"));
 
 describe("where an entry leads", () => {
-  it.each<[string, SecretState]>([
-    ["SecretMissing", { state: "missing" }],
-    ["SecretUnknown", { state: "unknown" }],
-    ["SecretKeyMissing", secretWith(kubeconfig("t"), "other")],
-    ["KubeconfigInvalid", secretWith("nonsense")],
-  ])("is unknown with %s", (reason, secret) => {
-    expect(secondOf(secret)).toMatchObject({ state: "unknown", reason });
+  it.each<[string, SecretState, string | undefined]>([
+    ["SecretMissing", { state: "missing" }, "there is no Secret kilo-system/c2"],
+    ["SecretUnknown", { state: "unknown" }, undefined],
+    ["SecretKeyMissing", secretWith(kubeconfig("t"), "other"), "there is no key kubeconfig"],
+    ["KubeconfigInvalid", secretWith("nonsense"), "kubeconfig: must be an object"],
+  ])("is unknown with %s", (reason, secret, detail) => {
+    expect(secondOf(secret)).toEqual({ state: "unknown", reason, ...(detail && { detail }) });
   });
 
   it.each(["constructor", "__proto__", "toString", "hasOwnProperty"])(

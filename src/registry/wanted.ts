@@ -104,9 +104,15 @@ function resolve(
   if (reach === "local") return { state: "connected", id: localConnection };
   const found = secret(namespace, reach.name);
   if (found.state === "unknown") return { state: "unknown", reason: "SecretUnknown" };
-  if (found.state === "missing") return { state: "unknown", reason: "SecretMissing" };
+  if (found.state === "missing") return missing(namespace, reach);
   return leadsIn(found.data, allow).at(reach.key);
 }
+
+const missing = (namespace: string, { name }: SecretRef): EntryConnection => ({
+  state: "unknown",
+  reason: "SecretMissing",
+  detail: `there is no Secret ${namespace}/${name}`,
+});
 
 /** Every change of any mesh asks for all of them, and reading YAML takes long. */
 const leadsIn = onceForBoth((data: SecretData, allow: ReadonlySet<KubeconfigLicence>) => ({
@@ -116,15 +122,16 @@ const leadsIn = onceForBoth((data: SecretData, allow: ReadonlySet<KubeconfigLice
 /** What somebody wrote into a Secret must not stop the clusters of others, whatever it is. */
 function leadAt(data: SecretData, key: string, allow: ReadonlySet<KubeconfigLicence>): EntryConnection | Lead {
   try {
-    return leadIn(kubeconfigText(data, key), allow);
+    const text = kubeconfigText(data, key);
+    if (text === undefined) return { state: "unknown", reason: "SecretKeyMissing", detail: `there is no key ${key}` };
+    return leadIn(text, allow);
   } catch {
     // Without the error: it may quote the Secret.
     return { state: "unknown", reason: "KubeconfigInvalid", detail: "kubeconfig: cannot be read" };
   }
 }
 
-function leadIn(text: string | undefined, allow: ReadonlySet<KubeconfigLicence>): EntryConnection | Lead {
-  if (text === undefined) return { state: "unknown", reason: "SecretKeyMissing" };
+function leadIn(text: string, allow: ReadonlySet<KubeconfigLicence>): EntryConnection | Lead {
   const reading = parseKubeconfig(text, { allow });
   if (!reading.ok) {
     const detail = reading.problems.map(({ path, message }) => `${path}: ${message}`).join("; ");

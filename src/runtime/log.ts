@@ -12,9 +12,10 @@ export interface Logger {
   with(fields: Fields): Logger;
 }
 
-/** JSON lines on standard error. */
+/** JSON lines on standard error; the level is a word, as in `--log-level`. */
 export function jsonLogger(level: Level = "info"): Logger {
-  const root = pino({ level, base: null, timestamp: timestamps() }, standardError());
+  const formatters = { level: (label: string) => ({ level: label }) };
+  const root = pino({ level, base: null, timestamp: timestamps(), formatters }, standardError());
   return wrap(root);
 }
 

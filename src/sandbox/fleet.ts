@@ -3,6 +3,7 @@ import { customResourceDefinitions } from "../api/crd.ts";
 import { type NodeObject, nodes } from "../api/kilo-node.ts";
 import { nodeAnnotations } from "../api/names.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { fleetLimits } from "./fleet-limits.ts";
 import { peerCrd } from "./kilo/peer-crd.ts";
 import { type Sandbox, type SandboxCluster, startSandbox } from "./sandbox.ts";
 
@@ -13,11 +14,9 @@ export interface FleetNetworks {
   readonly serviceCIDR: string;
 }
 
-const mostClusters = 60;
-
 /** Cluster 0 and 1 are cluster-a and cluster-b of the quick start. */
 export function networksOf(cluster: number): FleetNetworks {
-  if (cluster >= mostClusters) throw new Error(`the fleet's address plan ends at ${mostClusters} clusters`);
+  if (cluster >= fleetLimits.clusters) throw new Error("the fleet's address plan has no such cluster");
   return {
     podCIDRs: [`10.${cluster + 1}.0.0/16`],
     wireguardCIDR: `10.200.${cluster}.0/24`,
@@ -57,7 +56,8 @@ export function fleetNode(cluster: number, index: number, name: string): NodeObj
         { type: "InternalIP", address: `172.20.${cluster}.${index + 1}` },
         { type: "Hostname", address: name },
       ],
-    },
+      conditions: [{ type: "Ready", status: "True" }],
+    } as NonNullable<NodeObject["status"]>,
   };
 }
 

@@ -58,7 +58,7 @@ it("a node in a cluster without a shared key says so, links whose id is declared
   expect(await node.call("ListDiscoveredPeers")).toMatchObject({ skipped: [{ name: "peat-2", reason: "NoIdentity" }] });
   const metrics = parseExposition((await node.get("/metrics")).body);
   expect(metrics.value("mesh_node_members_skipped", { reason: "NoIdentity" })).toBe(1);
-  const warnings = node.lines().filter(({ level }) => level === 40);
+  const warnings = node.lines().filter(({ level }) => level === "warn");
   expect(warnings).toContainEqual(expect.objectContaining({ msg: expect.stringContaining("no shared key") }));
   expect(warnings).toContainEqual(expect.objectContaining({ name: "peat-2", reason: "NoIdentity" }));
 });

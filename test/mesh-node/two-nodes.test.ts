@@ -116,7 +116,7 @@ describe("two nodes, one of which was told of the other", () => {
 
   it("say in the log which peer entry cannot be read", () => {
     expect(b.lines()).toContainEqual(
-      expect.objectContaining({ level: 50, msg: "peer entry cannot be read", entry: "nonsense" }),
+      expect.objectContaining({ level: "error", msg: "peer entry cannot be read", entry: "nonsense" }),
     );
   });
 
