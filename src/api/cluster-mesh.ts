@@ -38,7 +38,7 @@ export type MeshRecord = {
   readonly namespace: string;
   /** When its deletion was asked for. */
   readonly deletedAt: string | undefined;
-  /** How long its deletion waits for a cluster that does not answer, also where the rest of the spec cannot be used. */
+  /** How long its deletion waits for a cluster that is not being emptied, also where the rest of the spec cannot be used. */
   readonly deletionTimeoutSeconds: number;
   readonly ledger: readonly LedgerRow[];
 } & (

@@ -55,6 +55,11 @@ describe("a cluster of a deleted mesh", () => {
     expect(drain({ held: heldOf(deleted) })).toEqual({ writes: ["delete"], state: "holds" });
   });
 
+  it("holds a Peer that its finalizers keep, which is not deleted again: the answer would be that it is gone", () => {
+    const held = heldOf(deleted).map((peer) => ({ ...peer, isTerminating: true as const }));
+    expect(drain({ held })).toEqual({ writes: [], state: "holds" });
+  });
+
   it("holds Peers of the Go operator that only it can mean", () => {
     const held = heldOf(deleted).map((peer) => ({ ...peer, instance: "", owners: [] }));
     expect(drain({ held, draining: [deleted] })).toEqual({ writes: ["delete"], state: "holds" });

@@ -213,10 +213,13 @@ export class Operator {
         return patchMesh(client, object, { body: { ...metadata, status }, subresource: "status" });
       },
       tell: (object, events) => this.#tell(object, events),
-      tellLeftovers: (object, clusters) => {
-        log.warn("peers may be left", { mesh: idOf(object), clusters });
-        this.#events.record(leftoversEvent(object, clusters));
-        metrics.leftovers(idOf(object), clusters);
+      tellLeftovers: (object, leftovers) => {
+        log.warn("peers may be left", { mesh: idOf(object), leftovers });
+        this.#events.record(leftoversEvent(object, leftovers));
+        metrics.leftovers(
+          idOf(object),
+          leftovers.map(({ cluster }) => cluster),
+        );
       },
     };
   }

@@ -1,26 +1,23 @@
 import type { ClusterMeshObject, MeshRecord } from "../api/cluster-mesh.ts";
 import { finalizer } from "../api/names.ts";
 import { renderLedger } from "../api/stored-status.ts";
-import { type DrainState, drainState } from "../core/drain.ts";
 import type { MeshId } from "../core/ids.ts";
 import { ledgerWith } from "../core/ledger.ts";
+import { type Deletion, type Leftover, releaseOf } from "../core/release.ts";
 import type { World } from "../core/world.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { done, failed, type Outcome, waiting } from "../runtime/outcome.ts";
-import { type ReportPorts, reportMesh } from "./report-mesh.ts";
+import { type ReportPorts, reportDeletion, reportMesh } from "./report-mesh.ts";
 
 export interface TendPorts extends ReportPorts {
   /** A merge patch; returns what was refused. */
   readonly patchMeta: (object: ClusterMeshObject, metadata: object) => Promise<Error | undefined>;
   /** Says which clusters may hold leftovers of a mesh that is gone. */
-  readonly tellLeftovers: (object: ClusterMeshObject, clusters: readonly string[]) => void;
+  readonly tellLeftovers: (object: ClusterMeshObject, leftovers: readonly Leftover[]) => void;
 }
 
 const lookAgainMs = 1000;
-/** How long a deletion waits for a cluster whose Secret is gone and whose connection is still open. */
-const partingSeconds = 5;
-/** And for Peers that another mesh owns as well: nobody waits until that one is known or accepted again. */
-const sharedSeconds = 5;
+const soonSeconds = 5;
 /** Who has been looking for less than this has not heard of every cluster, however old the deletion is. */
 const lookingMs = 60_000;
 
@@ -56,8 +53,8 @@ async function releaseMesh(record: MeshRecord, ports: TendPorts): Promise<Outcom
   if (!finalizers.includes(finalizer)) return done;
   const world = ports.observe();
   if (!world) return waiting("world unknown", lookAgainMs);
-  const { blocking, leftovers } = drained(world, record, ports);
-  if (blocking > 0) return waiting("clusters hold Peers", lookAgainMs);
+  const { blocking, held, leftovers } = releaseOf(deletionOf(record, world, ports));
+  if (blocking > 0) return explain(record, held, ports);
   const { resourceVersion } = object.metadata;
   const rest = finalizers.filter((name) => name !== finalizer);
   const failure = await ports.patchMeta(object, { resourceVersion, finalizers: rest });
@@ -67,18 +64,17 @@ async function releaseMesh(record: MeshRecord, ports: TendPorts): Promise<Outcom
   return done;
 }
 
-/** What still keeps a deleted mesh, and which clusters are given up. */
-function drained(world: World, record: MeshRecord, { ledger, clock, uptimeMs }: TendPorts) {
-  const states = ledger(record.id).map((row) => ({ cluster: row.cluster, state: drainState(world, record.id, row) }));
-  const waited = waitedSeconds(record, clock);
-  const unreachable = uptimeMs() < lookingMs ? Number.POSITIVE_INFINITY : record.deletionTimeoutSeconds;
-  const limits = { holds: Number.POSITIVE_INFINITY, unreachable, parting: partingSeconds, shared: sharedSeconds };
-  const limitOf = (state: DrainState): number => (state === "empty" || state === "lost" ? 0 : limits[state]);
-  const blocking = states.filter(({ state }) => waited < limitOf(state)).length;
-  const isGivenUp = ({ state }: { readonly state: DrainState }): boolean =>
-    !["empty", "holds", "shared"].includes(state);
-  const leftovers = states.filter(isGivenUp).map(({ cluster }) => cluster);
-  return { blocking, leftovers };
+function deletionOf(record: MeshRecord, world: World, { reports, ledger, clock, uptimeMs }: TendPorts): Deletion {
+  const { id, deletionTimeoutSeconds } = record;
+  const timeoutSeconds = uptimeMs() < lookingMs ? Number.POSITIVE_INFINITY : deletionTimeoutSeconds;
+  return { world, reports, mesh: id, rows: ledger(id), waitedSeconds: waitedSeconds(record, clock), timeoutSeconds };
+}
+
+/** Of a deletion that is soon over nobody has to hear, nor of what is not reached yet. */
+async function explain(record: MeshRecord, held: readonly string[], ports: TendPorts): Promise<Outcome> {
+  const seconds = Math.min(waitedSeconds(record, ports.clock), ports.uptimeMs() / 1000);
+  const failure = held.length > 0 && seconds >= soonSeconds ? await reportDeletion(record, held, ports) : undefined;
+  return failure ? failed(failure) : waiting("clusters hold Peers", lookAgainMs);
 }
 
 function waitedSeconds({ deletedAt }: MeshRecord, clock: Clock): number {
