@@ -23,7 +23,7 @@ export function readLedger(stored: unknown): LedgerRow[] {
   });
 }
 
-function readSecretRef({ name, key }: Readonly<Record<string, unknown>>): LedgerRow["reach"] | undefined {
+export function readSecretRef({ name, key }: Readonly<Record<string, unknown>>): LedgerRow["reach"] | undefined {
   return textOf(name) ? { name: textOf(name), key: textOf(key) || "kubeconfig" } : undefined;
 }
 

@@ -6,6 +6,7 @@ import {
   aWorld,
   conn,
   connected,
+  draining,
   heldAs,
   known,
   planOf,
@@ -62,8 +63,8 @@ describe("a cluster of a deleted mesh", () => {
 
   it("holds Peers of the Go operator that only it can mean", () => {
     const held = heldOf(deleted).map((peer) => ({ ...peer, instance: "", owners: [] }));
-    expect(drain({ held, draining: [deleted] })).toEqual({ writes: ["delete"], state: "holds" });
-    expect(drain({ held, draining: [other] })).toEqual({ writes: [], state: "empty" });
+    expect(drain({ held, draining: [draining(deleted)] })).toEqual({ writes: ["delete"], state: "holds" });
+    expect(drain({ held, draining: [draining(other)] })).toEqual({ writes: [], state: "empty" });
   });
 
   it.each<[string, Partial<Scene>]>([

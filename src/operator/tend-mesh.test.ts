@@ -1,5 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { aMeshObject, aNode, aView, aWorld, conn, heldAs, known, planOf, unknown } from "../../test/support/build.ts";
+import {
+  aMesh,
+  aMeshObject,
+  aNode,
+  aView,
+  aWorld,
+  conn,
+  draining,
+  heldAs,
+  known,
+  planOf,
+  unknown,
+} from "../../test/support/build.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { type ClusterMeshObject, readMesh } from "../api/cluster-mesh.ts";
 import type { ClusterMeshStatus } from "../api/schema.ts";
@@ -21,11 +33,14 @@ interface Scene {
   readonly two?: Partial<ClusterView>;
   readonly second?: EntryConnection;
   readonly deletionTimeout?: string;
+  readonly spec?: object;
   readonly uptimeMs?: number;
   readonly refused?: ReadonlySet<MeshId>;
   /** What the last run over the second cluster was refused. */
   readonly refusals?: readonly Refusal[];
   readonly status?: ClusterMeshStatus;
+  /** False: the clusters were last looked up before it was deleted. */
+  readonly isLookedUp?: boolean;
   /** False: what was planned before is still under way in the second cluster. */
   readonly isPlanned?: boolean;
 }
@@ -33,9 +48,9 @@ interface Scene {
 /** A mesh of two clusters, the second as the scene says, and what is written about it. */
 function play({ metadata, two, second = { state: "connected", id: conn(2) }, ...scene }: Scene) {
   const { deletionTimeout, uptimeMs = 3_600_000, refused = new Set(), refusals = [], status } = scene;
-  const { isPlanned = true } = scene;
+  const { isLookedUp = true, isPlanned = true } = scene;
   const plain = aMeshObject(2);
-  const spec = { ...(plain.spec as object), ...(deletionTimeout && { deletionTimeout }) };
+  const spec = { ...(scene.spec ?? (plain.spec as object)), ...(deletionTimeout && { deletionTimeout }) };
   const object: ClusterMeshObject = {
     ...plain,
     spec,
@@ -44,7 +59,8 @@ function play({ metadata, two, second = { state: "connected", id: conn(2) }, ...
   };
   const record = readMesh(object);
   const views = [aView([aNode(1, 0)]), aView([aNode(2, 0)], two)];
-  const world = aWorld({ views, overrides: { refused } });
+  const going = isLookedUp ? [draining(aMesh(2))] : [];
+  const world = aWorld({ views, overrides: { refused, draining: going } });
   const writes: string[] = [];
   const told: string[] = [];
   const reports = [1, 2].map((target) => {
@@ -104,6 +120,21 @@ describe("a new mesh", () => {
     const { writes, outcome } = play({ metadata: { finalizers } });
     await outcome;
     expect(writes[0]).toMatch(/^status \{"ledger":.* on 7$/);
+  });
+
+  it("that is refused gets neither: nobody has served it", async () => {
+    const { writes, outcome } = play({ spec: { clusters: [] } });
+    await outcome;
+    expect(writes).toHaveLength(1);
+    expect(writes[0]).toMatch(/^status .*"type":"Accepted".*"status":"False"/);
+    expect(writes[0]).not.toContain("ledger");
+  });
+
+  it("that is refused, and was not always, keeps its finalizer", async () => {
+    const status = { ledger: [{ cluster: "c1" }] };
+    const { writes, outcome } = play({ spec: { clusters: [] }, status });
+    await outcome;
+    expect(writes[0]).toContain('"finalizers":["kilo-clustermesh.io/cleanup"]');
   });
 
   it("keeps the finalizers of others", async () => {
@@ -246,14 +277,14 @@ describe("a deleted mesh", () => {
     expect(writes).toEqual([]);
   });
 
-  it.each<[string, Partial<Scene>]>([["what was begun before has come to its end", { isPlanned: false }]])(
-    "is not released before %s",
-    async (_, scene) => {
-      const { writes, outcome } = play({ metadata: { finalizers, deletionTimestamp: ago(1) }, ...scene });
-      expect(await outcome).toMatchObject({ kind: "waiting" });
-      expect(writes).toEqual([]);
-    },
-  );
+  it.each<[string, Partial<Scene>]>([
+    ["its clusters have been looked up since", { isLookedUp: false }],
+    ["what was begun before has come to its end", { isPlanned: false }],
+  ])("is not released before %s", async (_, scene) => {
+    const { writes, outcome } = play({ metadata: { finalizers, deletionTimestamp: ago(1) }, ...scene });
+    expect(await outcome).toMatchObject({ kind: "waiting" });
+    expect(writes).toEqual([]);
+  });
 
   it("that somebody else has released needs nothing", async () => {
     const { writes, outcome } = play({ metadata: { finalizers: ["theirs"], deletionTimestamp: ago(1) } });

@@ -32,17 +32,19 @@ export async function tendMesh(id: MeshId, ports: TendPorts): Promise<Outcome> {
 
 /**
  * The finalizer and the ledger come before the first Peer: whatever happens then, somebody cleans up. A mesh without the
- * finalizer is new, and nobody has extended its ledger yet.
+ * finalizer is new, and nobody has extended its ledger yet. One that was never accepted needs neither: if it has the
+ * finalizer, the Go operator has served it.
  */
 async function claimMesh(record: MeshRecord, ports: TendPorts): Promise<Error | undefined> {
   const { object, ledger } = record;
   const { resourceVersion, finalizers = [] } = object.metadata;
+  if (record.state === "refused" && ledger.length === 0) return undefined;
   const isNew = !finalizers.includes(finalizer);
   if (isNew) {
     const refusal = await ports.patchMeta(object, { resourceVersion, finalizers: [...finalizers, finalizer] });
     if (refusal) return refusal;
   }
-  const rows = record.state === "valid" ? ledgerWith(record.mesh, ledger) : ledger;
+  const rows = record.state === "valid" ? ledgerWith(record.named.rows, ledger) : ledger;
   if (rows === ledger) return undefined;
   return ports.patchStatus(object, { ledger: renderLedger(rows) }, isNew ? undefined : resourceVersion);
 }
@@ -52,7 +54,7 @@ async function releaseMesh(record: MeshRecord, ports: TendPorts): Promise<Outcom
   const finalizers = object.metadata.finalizers ?? [];
   if (!finalizers.includes(finalizer)) return done;
   const world = ports.observe();
-  if (!world) return waiting("world unknown", lookAgainMs);
+  if (!world?.draining.some((mesh) => mesh.id === id)) return waiting("clusters not looked up", lookAgainMs);
   const { blocking, held, leftovers } = releaseOf(deletionOf(record, world, ports));
   if (blocking > 0) return explain(record, held, ports);
   const { resourceVersion } = object.metadata;
