@@ -14,6 +14,8 @@ export interface DrainRow extends LedgerRow {
   readonly connection: EntryConnection;
   /** Where its Secret led when it was last there, while anything is known of that. */
   readonly last?: ConnectionId | "empty";
+  /** Where its Secret led before it changed, if we have seen that; `closed` once that is behind us. */
+  readonly before?: ConnectionId | "closed";
 }
 
 /**

@@ -105,7 +105,7 @@ export const noteReasons = {
   ClusterListedTwice: { waits: false, hint: "Two kubeconfigs lead to this cluster; one of them is enough." },
   ClusterReplaced: {
     waits: true,
-    hint: "The Secret leads to another cluster than before; the old one is being emptied.",
+    hint: "The Secret leads to another cluster than before; the old one is being emptied, for ten minutes at most.",
   },
   WatchForbidden: {
     waits: false,

@@ -1,6 +1,7 @@
 import { type DrainRow, type DrainState, drainState } from "./drain.ts";
 import { type DrainView, heldUp, speakerOf } from "./hold-up.ts";
 import type { ClusterName, MeshId } from "./ids.ts";
+import { areTwoClusters } from "./same-cluster.ts";
 
 /** A cluster in which a deleted mesh may have left Peers, and why. */
 export interface Leftover {
@@ -14,6 +15,8 @@ export interface Deletion extends DrainView {
   readonly waitedSeconds: number;
   /** For how long a cluster that does not answer, or refuses, is waited for. */
   readonly timeoutSeconds: number;
+  /** Those that were said to be another cluster than before, whoever said so. */
+  readonly replaced: ReadonlySet<ClusterName>;
 }
 
 export interface Release {
@@ -37,7 +40,10 @@ const sharedSeconds = 5;
 
 /** What still keeps a deleted mesh, and which clusters are given up when nothing does any more. */
 export function releaseOf(deletion: Deletion): Release {
-  const found = deletion.rows.map((row) => ({ cluster: row.cluster, ...progressOf(deletion, row) }));
+  const found = deletion.rows.flatMap((row) => [
+    { cluster: row.cluster, ...progressOf(deletion, row) },
+    ...pastOf(deletion, row),
+  ]);
   const awaited = found.filter(({ progress }) => deletion.waitedSeconds < limitOf(progress, deletion));
   const given = found.filter(({ progress }) => !["empty", "shared", "holds"].includes(progress));
   return {
@@ -45,6 +51,21 @@ export function releaseOf(deletion: Deletion): Release {
     held: awaited.flatMap(({ cluster, why }) => (why === undefined ? [] : [`${cluster}: ${why}`])),
     leftovers: given.map(({ cluster, why = "its Secret is gone" }) => ({ cluster, why })),
   };
+}
+
+/** Of a cluster to which nothing leads any more. */
+export const replacedText = "where its Secret led before";
+
+/** The cluster that its Secret led to before: as one whose Secret is gone. */
+function pastOf(deletion: Deletion, row: DrainRow) {
+  const { world, mesh, replaced } = deletion;
+  const { cluster, before, connection } = row;
+  if (before === undefined)
+    return replaced.has(cluster) ? [{ cluster, progress: "lost", why: replacedText } as const] : [];
+  if (before === "closed" || (connection.state === "connected" && !areTwoClusters(world, before, connection.id)))
+    return [];
+  const gone: DrainRow = { ...row, connection: { state: "unknown", reason: "SecretMissing" }, last: before };
+  return [{ cluster, progress: drainState(world, mesh, gone), why: replacedText }];
 }
 
 function limitOf(progress: Progress, { timeoutSeconds }: Deletion): number {

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ClusterMeshObject, MeshRecord } from "../api/cluster-mesh.ts";
 import type { ClusterMeshStatus } from "../api/schema.ts";
-import { renderLedger } from "../api/stored-status.ts";
+import { renderLedger, replacedIn } from "../api/stored-status.ts";
 import { type DrainRow, drainState, isServed } from "../core/drain.ts";
 import type { ConnectionId, MeshId } from "../core/ids.ts";
 import { isInSpec, type LedgerRow, rowText } from "../core/ledger.ts";
+import { type Leftover, replacedText } from "../core/release.ts";
 import {
   deletionStatus,
   type MeshStatus,
@@ -38,6 +39,8 @@ export interface ReportPorts {
   ) => Promise<Error | undefined>;
   /** Where each row of a mesh's ledger leads. */
   readonly ledger: (id: MeshId) => readonly DrainRow[];
+  /** Says which clusters that nothing leads to any more may hold Peers of a mesh. */
+  readonly tellLeftovers: (object: ClusterMeshObject, leftovers: readonly Leftover[]) => void;
   /** Records what happened. */
   readonly tell: (object: ClusterMeshObject, events: readonly MeshEvent[]) => void;
 }
@@ -100,7 +103,16 @@ async function writeStatus(record: MeshRecord, status: ClusterMeshStatus, ports:
   if (failure) return failed(failure);
   ports.written.set(id, { atMs: ports.clock.now(), status });
   ports.tell(record.object, eventsBetween(before, status));
+  const forgotten = forgottenIn(before, status, ports.ledger(id));
+  if (forgotten.length > 0) ports.tellLeftovers(record.object, forgotten);
   return done;
+}
+
+/** Clusters that another operator, which is no more, was emptying when their Secrets had changed: we cannot reach them. */
+function forgottenIn(before: ClusterMeshStatus, now: ClusterMeshStatus, rows: readonly DrainRow[]): Leftover[] {
+  const followed = new Set(rows.filter((row) => row.before !== undefined).map(({ cluster }) => cluster));
+  const lost = [...replacedIn(before)].filter((name) => !replacedIn(now).has(name) && !followed.has(name));
+  return lost.map((cluster) => ({ cluster, why: replacedText }));
 }
 
 /** So long everything is listed for the first time; a cluster that does not answer may take longer. */

@@ -36,6 +36,9 @@ interface Scene {
   readonly spec?: object;
   readonly uptimeMs?: number;
   readonly refused?: ReadonlySet<MeshId>;
+  /** Where the Secret of the second led before. */
+  readonly before?: DrainRow["before"];
+  readonly third?: ClusterView;
   /** What the last run over the second cluster was refused. */
   readonly refusals?: readonly Refusal[];
   readonly status?: ClusterMeshStatus;
@@ -58,7 +61,7 @@ function play({ metadata, two, second = { state: "connected", id: conn(2) }, ...
     metadata: { ...plain.metadata, resourceVersion: "7", ...metadata },
   };
   const record = readMesh(object);
-  const views = [aView([aNode(1, 0)]), aView([aNode(2, 0)], two)];
+  const views = [aView([aNode(1, 0)]), aView([aNode(2, 0)], two), ...(scene.third ? [scene.third] : [])];
   const going = isLookedUp ? [draining(aMesh(2))] : [];
   const world = aWorld({ views, overrides: { refused, draining: going } });
   const writes: string[] = [];
@@ -70,7 +73,12 @@ function play({ metadata, two, second = { state: "connected", id: conn(2) }, ...
   });
   const rows: DrainRow[] = [
     { cluster: clusterName("c1"), reach: "local", connection: { state: "connected", id: conn(1) } },
-    { cluster: clusterName("c2"), reach: { name: "c2", key: "kubeconfig" }, connection: second },
+    {
+      cluster: clusterName("c2"),
+      reach: { name: "c2", key: "kubeconfig" },
+      connection: second,
+      ...(scene.before && { before: scene.before }),
+    },
   ];
   const write = (what: string) => async (_: unknown, body: object, version?: string) => {
     writes.push(`${what} ${JSON.stringify(body)}${version ? ` on ${version}` : ""}`);
@@ -284,6 +292,48 @@ describe("a deleted mesh", () => {
     const { writes, outcome } = play({ metadata: { finalizers, deletionTimestamp: ago(1) }, ...scene });
     expect(await outcome).toMatchObject({ kind: "waiting" });
     expect(writes).toEqual([]);
+  });
+
+  const before = conn(3);
+  const replaced = [released, "left in c2 (where its Secret led before)"];
+  const noted = { name: "c2", registeredPeers: 1, skippedNodes: 0, notes: [{ reason: "ClusterReplaced", count: 1 }] };
+
+  it.each<{ what: string; seconds: number; expected: readonly string[] } & Partial<Scene>>([
+    { what: "waits for it", seconds: 4, before, third: aView([aNode(3, 0)], { peers: peersOfMesh() }), expected: [] },
+    {
+      what: "tells of it",
+      seconds: 5,
+      before,
+      third: aView([aNode(3, 0)], { peers: peersOfMesh() }),
+      expected: replaced,
+    },
+    {
+      what: "tells that it is lost",
+      seconds: 1,
+      before,
+      third: aView([], { nodes: unknown, peers: unknown, trust: "its" }),
+      expected: replaced,
+    },
+    { what: "says nothing where it is empty", seconds: 1, before, third: aView([aNode(3, 0)]), expected: [released] },
+    {
+      what: "says nothing where it is the same",
+      seconds: 1,
+      before,
+      third: aView([aNode(2, 0)], { peers: unknown }),
+      expected: [released],
+    },
+    { what: "tells what another operator knew", seconds: 1, status: { clusters: [noted] }, expected: replaced },
+    {
+      what: "says nothing once it is closed",
+      seconds: 1,
+      before: "closed",
+      status: { clusters: [noted] },
+      expected: [released],
+    },
+  ])("whose Secret led to another cluster before $what", async ({ seconds, expected, ...scene }) => {
+    const { writes, outcome } = play({ metadata: { finalizers, deletionTimestamp: ago(seconds) }, ...scene });
+    await outcome;
+    expect(ends(writes)).toEqual(expected);
   });
 
   it("that somebody else has released needs nothing", async () => {

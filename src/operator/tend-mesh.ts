@@ -1,9 +1,9 @@
 import type { ClusterMeshObject, MeshRecord } from "../api/cluster-mesh.ts";
 import { finalizer } from "../api/names.ts";
-import { renderLedger } from "../api/stored-status.ts";
+import { renderLedger, replacedIn } from "../api/stored-status.ts";
 import type { MeshId } from "../core/ids.ts";
 import { ledgerWith } from "../core/ledger.ts";
-import { type Deletion, type Leftover, releaseOf } from "../core/release.ts";
+import { type Deletion, releaseOf } from "../core/release.ts";
 import type { World } from "../core/world.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { done, failed, type Outcome, waiting } from "../runtime/outcome.ts";
@@ -12,8 +12,6 @@ import { type ReportPorts, reportDeletion, reportMesh } from "./report-mesh.ts";
 export interface TendPorts extends ReportPorts {
   /** A merge patch; returns what was refused. */
   readonly patchMeta: (object: ClusterMeshObject, metadata: object) => Promise<Error | undefined>;
-  /** Says which clusters may hold leftovers of a mesh that is gone. */
-  readonly tellLeftovers: (object: ClusterMeshObject, leftovers: readonly Leftover[]) => void;
 }
 
 const lookAgainMs = 1000;
@@ -67,9 +65,11 @@ async function releaseMesh(record: MeshRecord, ports: TendPorts): Promise<Outcom
 }
 
 function deletionOf(record: MeshRecord, world: World, { reports, ledger, clock, uptimeMs }: TendPorts): Deletion {
-  const { id, deletionTimeoutSeconds } = record;
+  const { id, object, deletionTimeoutSeconds } = record;
+  const replaced = replacedIn(object.status ?? {});
+  const waited = waitedSeconds(record, clock);
   const timeoutSeconds = uptimeMs() < lookingMs ? Number.POSITIVE_INFINITY : deletionTimeoutSeconds;
-  return { world, reports, mesh: id, rows: ledger(id), waitedSeconds: waitedSeconds(record, clock), timeoutSeconds };
+  return { world, reports, mesh: id, rows: ledger(id), waitedSeconds: waited, timeoutSeconds, replaced };
 }
 
 /** Of a deletion that is soon over nobody has to hear, nor of what is not reached yet. */

@@ -32,7 +32,8 @@ async function deleteTimed(stage: Stage, mesh: MeshFacts): Promise<void> {
   await stage.startOperator();
 }
 
-const peersOf = (mesh: string, ...sources: readonly ("a" | "b" | "c")[]): string[] =>
+/** The names of the Peers of both nodes of each source. */
+export const peersOf = (mesh: string, ...sources: readonly ("a" | "b" | "c")[]): string[] =>
   sources.flatMap((letter) => [1, 2].map((index) => `${mesh}--cluster-${letter}--${nodeNameOf(letter, index)}`));
 
 export const teardownStories = [
