@@ -13,6 +13,7 @@ import {
 } from "../core/mesh.ts";
 import type { KubeObject } from "../kube/object.ts";
 import type { Resource } from "../kube/resource.ts";
+import { type NamedClusters, namedClusters } from "./named-clusters.ts";
 import { group, reconcileTrigger, version } from "./names.ts";
 import { fieldsOf } from "./received.ts";
 import { type ClusterMeshEntry, type ClusterMeshStatus, clusterMeshSpec } from "./schema.ts";
@@ -38,9 +39,11 @@ export type MeshRecord = {
   readonly namespace: string;
   /** When its deletion was asked for. */
   readonly deletedAt: string | undefined;
-  /** How long its deletion waits for a cluster that does not answer, also where the rest of the spec cannot be used. */
+  /** How long its deletion waits for a cluster that is not being emptied, also where the rest of the spec cannot be used. */
   readonly deletionTimeoutSeconds: number;
   readonly ledger: readonly LedgerRow[];
+  /** The clusters of its spec, also where the rest of that cannot be used. */
+  readonly named: NamedClusters;
 } & (
   | { readonly state: "valid"; readonly mesh: Mesh }
   | { readonly state: "refused"; readonly problems: readonly MeshProblem[] }
@@ -63,7 +66,8 @@ export function readMesh(stored: ClusterMeshObject, policy: MeshPolicy = anythin
   const deletedAt = object.metadata.deletionTimestamp;
   const deletionTimeoutSeconds = readTimeout(fieldsOf(object.spec).deletionTimeout);
   const ledger = readLedger(stored.status);
-  return { id, object, namespace, deletedAt, deletionTimeoutSeconds, ledger, ...readSpec(object, policy) };
+  const named = namedClusters(object.spec, mayBeLocal(namespace, policy));
+  return { id, object, namespace, deletedAt, deletionTimeoutSeconds, ledger, named, ...readSpec(object, policy) };
 }
 
 function withStatus(object: ClusterMeshObject, status: ClusterMeshStatus | undefined): ClusterMeshObject {
@@ -117,7 +121,11 @@ function schemaProblem({
   return { field: ["spec", ...path].join("."), message };
 }
 
-function breaches({ namespace, name, entries }: Mesh, { allowedCidrs, localNamespaces }: MeshPolicy): MeshProblem[] {
+const mayBeLocal = (namespace: string, { localNamespaces }: MeshPolicy): boolean =>
+  localNamespaces.size === 0 || localNamespaces.has(namespace);
+
+function breaches({ namespace, name, entries }: Mesh, policy: MeshPolicy): MeshProblem[] {
+  const { allowedCidrs } = policy;
   const isAllowed = (cidr: Cidr): boolean =>
     allowedCidrs.length === 0 || allowedCidrs.some((allowed) => contains(allowed, cidr));
   const networks = entries.flatMap((entry) =>
@@ -125,9 +133,8 @@ function breaches({ namespace, name, entries }: Mesh, { allowedCidrs, localNames
       .filter((cidr) => !isAllowed(cidr))
       .map(({ text }) => ({ field: "spec.clusters", message: `${text} of ${entry.name} is outside --allowed-cidr` })),
   );
-  const mayBeLocal = localNamespaces.size === 0 || localNamespaces.has(namespace);
   const local = entries
-    .filter(({ reach }) => reach === "local" && !mayBeLocal)
+    .filter(({ reach }) => reach === "local" && !mayBeLocal(namespace, policy))
     .map((entry) => ({
       field: "spec.clusters",
       message: `${entry.name} is local, which --local-namespaces does not let ${namespace} say`,

@@ -17,6 +17,13 @@ function noted(object: PeerObject, notes: Readonly<Record<string, string>>): Pee
 }
 
 describe("a Peer object", () => {
+  it("says that its deletion was asked for", () => {
+    const { metadata, ...object } = renderPeer(peer, "me");
+    const deleted = { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["theirs"] };
+    expect(readPeer({ ...object, metadata: deleted })).toMatchObject({ isTerminating: true });
+    expect(readPeer({ ...object, metadata })).not.toHaveProperty("isTerminating");
+  });
+
   it("says what was planned, in Kilo's shape and with the Go operator's labels", () => {
     expect(renderPeer(peer, "me")).toMatchObject({
       apiVersion: "kilo.squat.ai/v1alpha1",

@@ -63,6 +63,7 @@ function readHeld({ metadata, spec }: PeerObject): HeldPeer {
     source: clusterName(label(labels.source)),
     node: nodeName(oneCopy(note(annotations.node))),
     owners: ownersIn(note(annotations.owners)),
+    ...(textOf(metadata.deletionTimestamp) && { isTerminating: true }),
     offered: note(annotations.adopt) === "true",
     touchPending: note(annotations.touchPending) !== "",
     declared: note(annotations.declared),

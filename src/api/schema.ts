@@ -65,7 +65,8 @@ export const clusterMeshSpec = z.object({
     .regex(/^(0|([0-9]+[hms])+)$/)
     .optional()
     .describe(
-      "How long a deleted mesh waits for a cluster that does not answer, as 1h30m. 10m if absent, 0 is for ever.",
+      "How long a deleted mesh waits for a cluster that does not answer, or refuses to delete its Peers, as 1h30m. " +
+        "10m if absent, 0 is for ever.",
     ),
   clusters: z
     .array(entry)

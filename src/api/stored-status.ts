@@ -1,5 +1,6 @@
-import { clusterName } from "../core/ids.ts";
+import { type ClusterName, clusterName } from "../core/ids.ts";
 import type { LedgerRow } from "../core/ledger.ts";
+import type { NoteReason } from "../core/reasons.ts";
 import { fieldsOf, itemsOf, textOf } from "./received.ts";
 import { type ClusterMeshStatus, clusterMeshStatus } from "./schema.ts";
 
@@ -14,6 +15,14 @@ export function readStatus(stored: unknown): ClusterMeshStatus | undefined {
   return sound.length === fields.length ? (stored as ClusterMeshStatus) : Object.fromEntries(sound);
 }
 
+/** The clusters of which it says that their Secret leads to another one than before. */
+export function replacedIn({ clusters = [] }: ClusterMeshStatus): Set<ClusterName> {
+  const replaced = clusters.filter(({ notes = [] }) => notes.some(({ reason }) => reason === replacedReason));
+  return new Set(replaced.map(({ name }) => clusterName(name)));
+}
+
+const replacedReason: NoteReason = "ClusterReplaced";
+
 /** Row by row: one that says nothing must not take the others along, which name clusters that may hold Peers. */
 export function readLedger(stored: unknown): LedgerRow[] {
   return itemsOf(fieldsOf(stored).ledger).flatMap((row) => {
@@ -23,7 +32,7 @@ export function readLedger(stored: unknown): LedgerRow[] {
   });
 }
 
-function readSecretRef({ name, key }: Readonly<Record<string, unknown>>): LedgerRow["reach"] | undefined {
+export function readSecretRef({ name, key }: Readonly<Record<string, unknown>>): LedgerRow["reach"] | undefined {
   return textOf(name) ? { name: textOf(name), key: textOf(key) || "kubeconfig" } : undefined;
 }
 

@@ -1,5 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { aKey, aMesh, aNode, aView, aWorld, heldAs, known, planOf, unknown } from "../../test/support/build.ts";
+import {
+  aKey,
+  aMesh,
+  aNode,
+  aView,
+  aWorld,
+  conn,
+  draining,
+  heldAs,
+  known,
+  planOf,
+  unknown,
+} from "../../test/support/build.ts";
 import { diffPeers } from "./diff.ts";
 import { clusterName, meshId, nodeName, type PeerName } from "./ids.ts";
 import type { Mesh } from "./mesh.ts";
@@ -41,11 +53,19 @@ describe("a Peer of the Go operator", () => {
 
   it("goes with its mesh when that is being deleted, unless one of its name that lives can mean it", () => {
     const namesake: Mesh = { ...mesh, id: meshId("other", "my-mesh"), namespace: "other" };
-    const plan = planWith(held, [], { draining: [mesh] });
+    const plan = planWith(held, [], { draining: [draining(mesh)] });
     expect([plan.ghosts, diffPeers(plan).map(({ action }) => action)]).toEqual([0, ["delete", "delete"]]);
-    const living = diffPeers(planWith(held, [namesake], { draining: [mesh] }));
+    const living = diffPeers(planWith(held, [namesake], { draining: [draining(mesh)] }));
     expect(living).toMatchObject(held.map(() => ({ action: "update", peer: { owners: [namesake.id] } })));
-    expect(planWith(held, [], { draining: [mesh, namesake] }).ours).toEqual([]);
+    expect(planWith(held, [], { draining: [mesh, namesake].map(draining) }).ours).toEqual([]);
+  });
+
+  it("in a cluster that its mesh, which is being deleted, does not lead to, is a ghost", () => {
+    const elsewhere = { ...draining(mesh), clusters: [conn(1)] };
+    expect(planWith(held, [], { draining: [elsewhere] })).toMatchObject({ ours: [], ghosts: held.length });
+    const twins = new Map([[conn(3), conn(2)]]);
+    const through = { ...draining(mesh), clusters: [conn(3)] };
+    expect(planWith(held, [], { draining: [through], twins }).ours).toHaveLength(held.length);
   });
 
   describe("of a source that no mesh of its name has", () => {

@@ -4,7 +4,7 @@ import type { Mesh } from "./mesh.ts";
 import type { HeldPeer } from "./peer.ts";
 import { rememberedEach } from "./remembered.ts";
 import { sourcesOf } from "./source.ts";
-import { nodesBehind, type World } from "./world.ts";
+import { type DrainingMesh, nodesBehind, type World } from "./world.ts";
 
 /**
  * The Go operator's Peers carry two labels and nothing else. One that exactly one living mesh of that name can mean is
@@ -13,7 +13,7 @@ import { nodesBehind, type World } from "./world.ts";
  * lives that has no such source, or lost it before we came.
  */
 export function adoptPeers(world: World, target: ConnectionId, held: readonly HeldPeer[]): readonly HeldPeer[] {
-  const owned = held.map((peer) => (isLegacy(peer) ? adopted(world, peer) : peer));
+  const owned = held.map((peer) => (isLegacy(peer) ? adopted(world, target, peer) : peer));
   return owned.map((peer) => (peer.offered && peer.instance !== world.instance ? taken(world, target, peer) : peer));
 }
 
@@ -38,8 +38,8 @@ function taken(world: World, target: ConnectionId, peer: HeldPeer): HeldPeer {
 }
 
 /** Peers of the Go operator that no mesh explains. */
-export function ghostsAmong(world: World, held: readonly HeldPeer[]): HeldPeer[] {
-  return held.filter((peer) => isLegacy(peer) && meantBy(world, peer) === "nobody");
+export function ghostsAmong(world: World, target: ConnectionId, held: readonly HeldPeer[]): HeldPeer[] {
+  return held.filter((peer) => isLegacy(peer) && meantBy(world, target, peer) === "nobody");
 }
 
 /** Finds those that may become ours: in each list by what differs from the one before. */
@@ -54,8 +54,8 @@ export function findingUnstamped(): (held: readonly HeldPeer[]) => readonly Held
 const isLegacy = ({ instance, mesh, source, owners }: HeldPeer): boolean =>
   instance === "" && mesh !== "" && source !== "" && owners.length === 0;
 
-function adopted(world: World, peer: HeldPeer): HeldPeer {
-  const meant = meantBy(world, peer);
+function adopted(world: World, target: ConnectionId, peer: HeldPeer): HeldPeer {
+  const meant = meantBy(world, target, peer);
   if (meant === "nobody") return world.ghostsMayGo ? { ...peer, instance: world.instance, legacy: true } : peer;
   if (meant === "unclear") return peer;
   return { ...peer, instance: world.instance, owners: [meant], node: nodeOf(world, peer), legacy: true };
@@ -63,12 +63,16 @@ function adopted(world: World, peer: HeldPeer): HeldPeer {
 
 /**
  * The one living mesh of its name that has its source. A mesh that is not accepted may have it as well. A mesh of that name
- * without that source does not mean it: it may be the namesake of one that another operator serves.
+ * without that source does not mean it: it may be the namesake of one that another operator serves. One that is being deleted
+ * means only what its own clusters hold.
  */
-function meantBy(world: World, { mesh: name, source }: HeldPeer): MeshId | "nobody" | "unclear" {
+function meantBy(world: World, target: ConnectionId, { mesh: name, source }: HeldPeer): MeshId | "nobody" | "unclear" {
   const has = (mesh: Mesh): boolean => mesh.name === name && mesh.entries.some((entry) => entry.name === source);
+  const isHere = (id: ConnectionId): boolean => (world.twins.get(id) ?? id) === target;
+  const had = (mesh: DrainingMesh): boolean =>
+    mesh.name === name && mesh.sources.includes(source) && mesh.clusters.some(isHere);
   const living = world.meshes.map(({ mesh }) => mesh).filter(has);
-  const candidates = living.length > 0 ? living : world.draining.filter(has);
+  const candidates = living.length > 0 ? living : world.draining.filter(had);
   const isRefused = [...world.refused].some((id) => id.endsWith(`/${name}`));
   return isRefused || candidates.length > 1 ? "unclear" : (candidates[0]?.id ?? "nobody");
 }

@@ -170,6 +170,15 @@ describe("what else needs a person", () => {
     const views = [aView([aNode(1, 0)]), aView([aNode(2, 0)]), aView([])];
     expect(degraded({ ledger: [empty], views }).status).toBe("False");
   });
+
+  it("is a cluster that left the mesh and refuses to be emptied", () => {
+    const row = { cluster: clusterName("old"), reach: { name: "old", key: "kubeconfig" } };
+    const ledger = [{ ...row, connection: { state: "connected", id: conn(2) } } as const];
+    const text = "delete my-mesh--c1--c1-n0: forbidden";
+    const refusals = [{ peer: "my-mesh--c1--c1-n0" as PeerName, owners: [mesh.id], text, isDenied: true }] as const;
+    expect(degraded({ ledger, refusals }).message).toContain(`PeersLeft: old, ${text}`);
+    expect(degraded({ ledger }).status).toBe("False");
+  });
 });
 
 describe("the message of Degraded", () => {

@@ -1,5 +1,6 @@
 import { type CredentialState, credentialEnd, credentialState, timeText } from "./credentials.ts";
 import { drainState } from "./drain.ts";
+import { heldUp } from "./hold-up.ts";
 import { claimsHeld, listed, type MeshFacts, refused, unserved } from "./mesh-facts.ts";
 import { hintOf } from "./readiness.ts";
 import type { ReasonRow } from "./reason-rows.ts";
@@ -78,10 +79,14 @@ function nodesSkipped(facts: MeshFacts): string[] {
 /** Clusters that are in the mesh no more and could not be emptied. */
 function peersLeft({ input }: MeshFacts): string[] {
   const { world, connected, ledger } = input;
-  const entries = new Set(connected.mesh.entries.map(({ name }) => name));
-  const states = new Set(["lost", "unreachable"]);
-  const rows = ledger.filter(({ cluster }) => !entries.has(cluster));
-  return rows.filter((row) => states.has(drainState(world, connected.mesh.id, row))).map(({ cluster }) => cluster);
+  const { id, entries } = connected.mesh;
+  const names = new Set(entries.map(({ name }) => name));
+  const rows = ledger.filter(({ cluster }) => !names.has(cluster));
+  return rows.flatMap((row) => {
+    const why = heldUp(input, id, row);
+    if (why !== undefined) return [`${row.cluster}, ${why}`];
+    return drainState(world, id, row) === "lost" ? [row.cluster] : [];
+  });
 }
 
 function noted(clusters: readonly ClusterStatus[], wanted: NoteReason): string[] {

@@ -25,7 +25,9 @@ export function diffPeers(plan: KnownPlan): PeerChange[] {
     return routes.length > 0 ? [{ action: "shrink", held, routes }] : [{ action: "delete", held }];
   });
   const isAllUsed = writes.every(isInPlace) && peers.length + kept.length === ours.length;
-  const deletes = isAllUsed ? [] : unused(ours, [...peers, ...kept.map(({ held }) => held)]);
+  const unwanted = isAllUsed ? [] : unused(ours, [...peers, ...kept.map(({ held }) => held)]);
+  // Asked once more, it would seem to be gone, and nobody would hear that it is not.
+  const deletes = unwanted.filter(({ isTerminating }) => !isTerminating);
   return [...writes, ...shrinks, ...deletes.map((held): PeerChange => ({ action: "delete", held }))];
 }
 

@@ -6,6 +6,7 @@ import {
   aWorld,
   conn,
   connected,
+  draining,
   heldAs,
   known,
   planOf,
@@ -55,10 +56,15 @@ describe("a cluster of a deleted mesh", () => {
     expect(drain({ held: heldOf(deleted) })).toEqual({ writes: ["delete"], state: "holds" });
   });
 
+  it("holds a Peer that its finalizers keep, which is not deleted again: the answer would be that it is gone", () => {
+    const held = heldOf(deleted).map((peer) => ({ ...peer, isTerminating: true as const }));
+    expect(drain({ held })).toEqual({ writes: [], state: "holds" });
+  });
+
   it("holds Peers of the Go operator that only it can mean", () => {
     const held = heldOf(deleted).map((peer) => ({ ...peer, instance: "", owners: [] }));
-    expect(drain({ held, draining: [deleted] })).toEqual({ writes: ["delete"], state: "holds" });
-    expect(drain({ held, draining: [other] })).toEqual({ writes: [], state: "empty" });
+    expect(drain({ held, draining: [draining(deleted)] })).toEqual({ writes: ["delete"], state: "holds" });
+    expect(drain({ held, draining: [draining(other)] })).toEqual({ writes: [], state: "empty" });
   });
 
   it.each<[string, Partial<Scene>]>([

@@ -2,6 +2,7 @@ import { adoptPeers } from "./adopt.ts";
 import type { ConnectionId, MeshId } from "./ids.ts";
 import type { LedgerRow } from "./ledger.ts";
 import { oncePer } from "./once-per.ts";
+import type { HeldPeer } from "./peer.ts";
 import { reachesElsewhere } from "./same-cluster.ts";
 import { isIn } from "./source.ts";
 import type { EntryConnection, World } from "./world.ts";
@@ -13,6 +14,8 @@ export interface DrainRow extends LedgerRow {
   readonly connection: EntryConnection;
   /** Where its Secret led when it was last there, while anything is known of that. */
   readonly last?: ConnectionId | "empty";
+  /** Where its Secret led before it changed, if we have seen that; `closed` once that is behind us. */
+  readonly before?: ConnectionId | "closed";
 }
 
 /**
@@ -41,11 +44,17 @@ function stateBehind(
   const peers = world.clusters.get(cluster)?.peers;
   if (peers?.state === "unknown" && peers.reason === "PeerCRDMissing") return "empty";
   if (peers?.state !== "known") return "unreachable";
-  const ours = adoptPeers(world, cluster, peers.items);
-  const held = ours.filter(({ instance, owners }) => instance === world.instance && owners.includes(mesh));
+  const held = heldOf(world, mesh, cluster);
   const isShared = oncePer((owner: MeshId) => owner !== mesh && mayHold(world, owner, cluster));
   if (held.some(({ owners }) => !owners.some(isShared))) return "holds";
   return held.length > 0 ? "shared" : "empty";
+}
+
+/** The Peers of a mesh that a cluster holds, as far as that is known. */
+export function heldOf(world: World, mesh: MeshId, cluster: ConnectionId): readonly HeldPeer[] {
+  const peers = world.clusters.get(cluster)?.peers;
+  const ours = peers?.state === "known" ? adoptPeers(world, cluster, peers.items) : [];
+  return ours.filter(({ instance, owners }) => instance === world.instance && owners.includes(mesh));
 }
 
 /** True when a mesh that exists may have Peers in a cluster. */

@@ -12,7 +12,7 @@ import {
   unknown,
 } from "../../test/support/build.ts";
 import { clusterName } from "./ids.ts";
-import { leavingLimitMs, mayClose, partingOf, replacedNotes } from "./leave.ts";
+import { abandoned, leavingLimitMs, mayClose, partingOf, replacedNotes } from "./leave.ts";
 import type { ClusterView, ConnectedMesh, World } from "./world.ts";
 
 const mesh = aMesh(2);
@@ -106,6 +106,16 @@ describe("a Secret that leads to another cluster", () => {
     expect(planOf(world, 2).notes).toMatchObject([{ owners: [mesh.id], source: "c2", reason: "ClusterReplaced" }]);
     expect(replacedNotes({ ...world, leaving: new Set() }, conn(2))).toEqual([]);
     expect(replacedNotes(world, conn(1))).toEqual([]);
+  });
+
+  it("is told when the old cluster is closed with Peers left in it, and only then", () => {
+    const world = (view: ClusterView) => leavingWorld(view, { meshes: [replaced] });
+    const told = (view: ClusterView) => abandoned(world(view), conn(3)).map(({ source }) => source);
+    expect(told(aView(old, { peers: known([ours]) }))).toEqual(["c2"]);
+    expect(told(aView(old))).toEqual([]);
+    const silent = aView([], { nodes: unknown, peers: unknown });
+    expect(told({ ...silent, trust: "another ca" })).toEqual(["c2"]);
+    expect(told(silent)).toEqual([]);
   });
 
   it("is no news when the new kubeconfig leads to the same cluster, also with a new authority", () => {

@@ -1,10 +1,10 @@
 import { adoptPeers } from "./adopt.ts";
-import type { ClusterName, ConnectionId, MeshId } from "./ids.ts";
+import type { ConnectionId } from "./ids.ts";
 import { keepaliveChanges } from "./node-keepalive.ts";
 import type { Note } from "./notes.ts";
 import type { UnknownReason } from "./reasons.ts";
-import { sharesNode } from "./same-cluster.ts";
-import { leadsTo } from "./source.ts";
+import { areTwoClusters, sharesNode } from "./same-cluster.ts";
+import { leadsTo, type SourceId } from "./source.ts";
 import type { World } from "./world.ts";
 
 /** How long a cluster that no mesh asks for any more is kept open to be emptied. */
@@ -42,13 +42,17 @@ function heirOf(world: World, id: ConnectionId): ConnectionId | undefined {
 /** Told while the cluster that an entry led to before is open beside another one that it leads to now. */
 export function replacedNotes(world: World, target: ConnectionId): Note[] {
   return successions(world)
-    .filter(({ old, now }) => now === target && world.leaving.has(old) && !sharesNode(world, old, now))
+    .filter(({ old, now }) => now === target && world.leaving.has(old) && areTwoClusters(world, old, now))
     .map(({ mesh, source }): Note => ({ owners: [mesh], source, reason: "ClusterReplaced", subject: source }));
 }
 
-interface Succession {
-  readonly mesh: MeshId;
-  readonly source: ClusterName;
+/** The entries that led to a cluster which is closed now, and may hold their Peers: nothing leads there any more. */
+export function abandoned(world: World, id: ConnectionId): readonly SourceId[] {
+  if (partingOf(world, id) !== undefined) return [];
+  return successions(world).filter(({ old, now }) => old === id && areTwoClusters(world, old, now));
+}
+
+interface Succession extends SourceId {
   readonly old: ConnectionId;
   readonly now: ConnectionId;
 }

@@ -7,11 +7,10 @@ export interface LedgerRow {
   readonly reach: "local" | SecretRef;
 }
 
-/** The rows that must be written before the mesh may put a Peer anywhere: what was there, and every entry. */
-export function ledgerWith(mesh: Mesh, before: readonly LedgerRow[]): readonly LedgerRow[] {
-  const entries = mesh.entries.map(({ name, reach }): LedgerRow => ({ cluster: name, reach }));
+/** The rows that must be written before a mesh may put a Peer anywhere: what was there, and every cluster it names. */
+export function ledgerWith(named: readonly LedgerRow[], before: readonly LedgerRow[]): readonly LedgerRow[] {
   const known = new Set(before.map(rowText));
-  const missing = entries.filter((row) => !known.has(rowText(row)));
+  const missing = named.filter((row) => !known.has(rowText(row)));
   return missing.length > 0 ? [...before, ...missing] : before;
 }
 

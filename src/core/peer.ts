@@ -40,6 +40,8 @@ export interface HeldPeer {
   readonly instance: string;
   /** Written by the Go operator and not stamped by us yet. */
   readonly legacy?: boolean;
+  /** Its deletion was asked for, and its finalizers keep it. */
+  readonly isTerminating?: true;
   /** Its owner says that we may have it. */
   readonly offered: boolean;
   /** Its twin was deleted: Kilo takes notice of it again only when it is written once more. */

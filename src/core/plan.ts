@@ -93,7 +93,7 @@ export function planTarget(world: World, target: ConnectionId, recall = new Reca
     ours: holding.ours,
     roster: holding.roster,
     kept,
-    ghosts: ghostsAmong(world, unstamped).length,
+    ghosts: ghostsAmong(world, target, unstamped).length,
     taken: [...taken, ...keyless.flatMap((source) => renderSource(renderInput(source, around)).candidates)],
     rivalled,
     unresolved: placed.flatMap(({ unresolved }) => unresolved),

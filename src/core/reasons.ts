@@ -108,7 +108,7 @@ export const noteReasons = {
   ClusterListedTwice: { waits: false, hint: "Two kubeconfigs lead to this cluster; one of them is enough." },
   ClusterReplaced: {
     waits: true,
-    hint: "The Secret leads to another cluster than before; the old one is being emptied.",
+    hint: "The Secret leads to another cluster than before; the old one is being emptied, for ten minutes at most.",
   },
   WatchForbidden: {
     waits: false,
@@ -156,7 +156,11 @@ export const conditionReasons = {
   CredentialEnding: { waits: false, hint: "Put a kubeconfig with a newer credential into the Secret before it ends." },
   PeersLeft: {
     waits: false,
-    hint: "This cluster left the mesh and may hold Peers of it; give its Secret back until they are taken away.",
+    hint: "This cluster left the mesh and may hold Peers of it; give its Secret back, and let it delete Peers, until they are taken away.",
+  },
+  DeletionHeld: {
+    waits: false,
+    hint: "The deletion waits for these clusters, no longer than spec.deletionTimeout. Let them answer and delete Peers (deploy/remote/rbac.yaml), or delete the Secret that leads there to give one up.",
   },
 } as const satisfies Record<string, Explanation>;
 

@@ -68,6 +68,13 @@ export function sharesNode(world: World, a: ConnectionId, b: ConnectionId): bool
   return [...(uidsOf(world, b) ?? [])].some((uid) => here?.has(uid));
 }
 
+/** They are known to lead to two clusters: by their nodes, or while one cannot list those, by who vouches for the servers. */
+export function areTwoClusters(world: World, a: ConnectionId, b: ConnectionId): boolean {
+  if (isListed(world, a) && isListed(world, b)) return !sharesNode(world, a, b);
+  const [one, other] = [a, b].map((id) => world.clusters.get(id)?.trust);
+  return one !== undefined && other !== undefined && one !== other;
+}
+
 const isListed = (world: World, id: ConnectionId): boolean => world.clusters.get(id)?.nodes.state === "known";
 
 function uidsOf(world: World, id: ConnectionId): Set<string> | undefined {

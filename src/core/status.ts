@@ -9,8 +9,9 @@ import { meshFacts } from "./mesh-facts.ts";
 import { overlapsAcross } from "./overlap.ts";
 import type { Plan } from "./plan.ts";
 import { readiness, withdrawalVerdict } from "./readiness.ts";
+import { conditionReasons } from "./reasons.ts";
 import { sourceText } from "./source.ts";
-import { type Verdict, verdict } from "./verdict.ts";
+import { type Verdict, verdict, withHint } from "./verdict.ts";
 import type { ConnectedMesh, World } from "./world.ts";
 
 export type { ClusterStatus } from "./cluster-status.ts";
@@ -43,9 +44,11 @@ export interface Refusal {
   readonly text: string;
   /** Not tried, because somebody else keeps undoing it. */
   readonly reason?: "Contested";
+  /** The cluster has answered with no, or not at all; what only has to be planned anew is not this. */
+  readonly isDenied?: true;
 }
 
-/** Of a mesh that cannot be used: what its clusters hold is not looked at, so nothing is said of them. */
+/** Of a mesh that cannot be used, or is being deleted: what its clusters hold is not looked at, so nothing is said of them. */
 export interface RefusedStatus {
   readonly observedGeneration: number;
   readonly conditions: readonly ConditionNow[];
@@ -104,6 +107,13 @@ export function refusedStatus(generation: number, problems: readonly MeshProblem
     NetworksOverlap: overlaps.length > 0 ? verdict("True", "CIDROverlap", overlaps) : noOverlap,
     WithdrawalHeld: verdict("Unknown", "Invalid", ["its Peers stay as they are"]),
   });
+}
+
+/** A mesh whose deletion waits for these clusters. What else was said of it is history. */
+export function deletionStatus(generation: number, held: readonly string[]): RefusedStatus {
+  const { hint } = conditionReasons.DeletionHeld;
+  const said = (status: Verdict["status"]): Verdict => withHint(verdict(status, "DeletionHeld", held), hint);
+  return saidOf(generation, { Ready: said("False"), Degraded: said("True") });
 }
 
 function saidOf(observedGeneration: number, verdicts: Readonly<Record<string, Verdict>>): RefusedStatus {

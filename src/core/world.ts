@@ -71,6 +71,14 @@ export interface ConnectedMesh {
   readonly ledger: ReadonlySet<ConnectionId>;
 }
 
+/** A mesh that goes: what its Peers may be known by where nobody has stamped them, and in which clusters. */
+export interface DrainingMesh {
+  readonly id: MeshId;
+  readonly name: string;
+  readonly sources: readonly ClusterName[];
+  readonly clusters: readonly ConnectionId[];
+}
+
 /** Everything one planning pass may look at. Nothing in it changes later: who knows more makes another world. */
 export interface World {
   /** Marks the Peers of this operator. Two operators that share a target never touch each other's. */
@@ -83,7 +91,7 @@ export interface World {
   /** Connections that no mesh asks for any more: open for a while, only to be emptied. */
   readonly leaving: ReadonlySet<ConnectionId>;
   /** Meshes whose deletion was asked for and which wait until their Peers are gone. */
-  readonly draining: readonly Mesh[];
+  readonly draining: readonly DrainingMesh[];
   /** Meshes that exist and cannot be used as they are: their Peers are kept. */
   readonly refused: ReadonlySet<MeshId>;
   readonly clusters: ReadonlyMap<ConnectionId, ClusterView>;

@@ -36,6 +36,16 @@ describe("a cluster that refuses writes", () => {
     expect(refusals.at(-1)?.text).toMatch(/^create .*: not tried$/);
   });
 
+  it.each<[KubeErrorKind, boolean]>([
+    ["forbidden", true],
+    ["server", true],
+    ["unreachable", true],
+    ["conflict", false],
+  ])("does what a new plan cannot mend: %s is that, %s", async (kind, expected) => {
+    const { refusals } = await write(kind);
+    expect(refusals.some(({ isDenied }) => isDenied)).toBe(expected);
+  });
+
   it("is tried with all that is to be written while it answers", async () => {
     expect((await write("conflict")).tried).toBe(100);
   });

@@ -34,7 +34,8 @@ export async function applyChanges(changes: readonly PeerChange[], options: Appl
     const change = changes[index];
     if (!result || !change) return [];
     const { name, owners } = "peer" in change ? change.peer : change.held;
-    return [{ peer: name, owners, text: `${change.action} ${name}: ${result.word}` }];
+    const text = `${change.action} ${name}: ${result.word}`;
+    return [{ peer: name, owners, text, ...(result.isDenied && { isDenied: true }) }];
   });
 }
 
@@ -44,6 +45,8 @@ interface Refused {
   readonly isTypeGone?: boolean;
   /** There was no answer at all. */
   readonly isSilent?: boolean;
+  /** Trying again on a newer view will not do: the cluster does not want it, or does not answer. */
+  readonly isDenied?: boolean;
 }
 
 const notTried: Refused = { word: "not tried" };
@@ -64,6 +67,7 @@ async function attempt(change: PeerChange, { connection, instance, log }: ApplyO
       word,
       isTypeGone: change.action === "create" && isKubeError(error, "not-found"),
       isSilent: isKubeError(error, "timeout", "unreachable"),
+      isDenied: isKubeError(error) && !isKubeError(error, "conflict"),
     };
   }
 }

@@ -4,8 +4,7 @@ import { finalizer } from "../api/names.ts";
 import type { DrainRow } from "../core/drain.ts";
 import type { MeshId } from "../core/ids.ts";
 import { ledgerWith } from "../core/ledger.ts";
-import type { Mesh } from "../core/mesh.ts";
-import type { ConnectedMesh } from "../core/world.ts";
+import type { ConnectedMesh, DrainingMesh } from "../core/world.ts";
 import type { KubeconfigLicence } from "../kube/kubeconfig.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Rotations } from "../registry/rotations.ts";
@@ -18,7 +17,7 @@ export interface Topology {
   readonly meshes: readonly ConnectedMesh[];
   readonly refused: ReadonlySet<MeshId>;
   /** Those that are released when their Peers are gone. */
-  readonly draining: readonly Mesh[];
+  readonly draining: readonly DrainingMesh[];
   readonly ledgers: ReadonlyMap<MeshId, readonly DrainRow[]>;
 }
 
@@ -51,24 +50,29 @@ export async function connectClusters(ports: ConnectPorts): Promise<Outcome> {
   rotations.retain(new Set(wishes.flatMap(secretKeysOf)));
   const { meshes, ledgers, remote } = wantedConnections({ wishes, secret, allow, rotations });
   ports.registry.want(remote);
-  const draining = records.flatMap((record) => drainingOf(record) ?? []);
+  const draining = records.filter(isAwaited).map((record) => drainingMesh(record, ledgers.get(record.id)));
   ports.settle({ meshes, ledgers, draining, refused: new Set(refused) });
   return done;
 }
 
 function wishOf(record: MeshRecord): MeshWish {
-  const { id, namespace, ledger, deletedAt } = record;
-  const draining = drainingOf(record);
-  if (draining) return { id, namespace, ledger: ledgerWith(draining, ledger) };
+  const { id, namespace, ledger, named, deletedAt } = record;
+  if (isAwaited(record)) return { id, namespace, ledger: ledgerWith(named.rows, ledger) };
   return record.state === "valid" && !deletedAt
     ? { id, namespace, ledger, mesh: record.mesh }
     : { id, namespace, ledger };
 }
 
-/** A mesh that waits for us to be gone. The Go operator wrote no ledger: there its entries name the clusters. */
-function drainingOf(record: MeshRecord): Mesh | undefined {
-  const isAwaited = record.deletedAt && record.object.metadata.finalizers?.includes(finalizer);
-  return isAwaited && record.state === "valid" ? record.mesh : undefined;
+/** It waits for us to be gone. The Go operator wrote no ledger: there its entries name the clusters, as far as they do. */
+const isAwaited = ({ deletedAt, object }: MeshRecord): boolean =>
+  deletedAt !== undefined && (object.metadata.finalizers?.includes(finalizer) ?? false);
+
+function drainingMesh({ id, object, named }: MeshRecord, rows: readonly DrainRow[] = []): DrainingMesh {
+  const clusters = rows.flatMap(({ connection, last }) => {
+    if (connection.state === "connected") return [connection.id];
+    return last === undefined || last === "empty" ? [] : [last];
+  });
+  return { id, name: object.metadata.name, sources: named.sources, clusters };
 }
 
 /** The Secrets that lead to the clusters of a mesh, by its spec or by its ledger. */

@@ -1,6 +1,9 @@
 import { type ClusterMeshObject, clusterMeshes } from "../api/cluster-mesh.ts";
+import { labels } from "../api/names.ts";
 import type { ClusterMeshStatus } from "../api/schema.ts";
 import { isInformation, noteReasons } from "../core/reasons.ts";
+import type { Leftover } from "../core/release.ts";
+import { verdict } from "../core/verdict.ts";
 import type { EventInput } from "../kube/events.ts";
 import { apiVersionOf } from "../kube/resource.ts";
 
@@ -85,9 +88,15 @@ export function eventAbout(object: ClusterMeshObject, { type, reason, note }: Me
 }
 
 /** The Event that names the clusters in which a deleted mesh may have left Peers. */
-export function leftoversEvent(object: ClusterMeshObject, clusters: readonly string[]): EventInput {
-  const note = `Peers may be left in ${clusters.join(", ")}: these could not be reached any more`;
-  return { regarding: regarding(object), type: "Warning", reason: "PeersLeft", action: "Delete", note };
+export function leftoversEvent(object: ClusterMeshObject, leftovers: readonly Leftover[]): EventInput {
+  const found = verdict(
+    "True",
+    "PeersLeft",
+    leftovers.map(({ cluster, why }) => `${cluster} (${why})`),
+  );
+  const look = `kubectl get peers --selector ${labels.mesh}=${object.metadata.name}`;
+  const note = `Peers may be left in ${found.message}. Look there: ${look}`;
+  return { regarding: regarding(object), type: "Warning", reason: found.reason, action: "Delete", note };
 }
 
 function regarding({ metadata: { name, namespace = "", uid = "" } }: ClusterMeshObject): EventInput["regarding"] {

@@ -85,7 +85,7 @@ export const operatorMetrics = {
   },
   kilo_clustermesh_leftovers_total: {
     type: "counter",
-    help: "Clusters that could not be emptied when a mesh was deleted and may hold its Peers.",
+    help: "Clusters that could not be emptied when a mesh was deleted, or a Secret led elsewhere, and may hold its Peers.",
     labels: ["mesh", "cluster"],
   },
   kilo_clustermesh_credential_expiry_seconds: {

@@ -14,7 +14,7 @@ export interface OperatorMetrics {
   reacted(target: ConnectionId, ms: number): void;
   reconciled(controller: string, outcome: Outcome["kind"]): void;
   bug(controller: string): void;
-  /** A deleted mesh was let go although these clusters may hold Peers of it. */
+  /** A mesh was deleted, or its Secrets lead elsewhere, and these clusters may hold Peers of it. */
   leftovers(mesh: MeshId, clusters: readonly string[]): void;
 }
 

@@ -1,5 +1,6 @@
 import { type ClusterMeshObject, clusterMeshes } from "../api/cluster-mesh.ts";
-import { type ConnectionId, type MeshId, meshId } from "../core/ids.ts";
+import { type ClusterName, type ConnectionId, type MeshId, meshId } from "../core/ids.ts";
+import { type Leftover, replacedText } from "../core/release.ts";
 import { hasNewSource } from "../core/status.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { ConnectionConfig } from "../kube/connection-config.ts";
@@ -176,7 +177,8 @@ export class Operator {
     return leaveCluster(target, outcome, {
       observe: () => this.#memory.worldToPlan(),
       registry,
-      closed: (id, parting) => {
+      closed: (id, parting, left) => {
+        for (const { mesh, source } of left) this.#tellReplaced(mesh, source);
         this.#memory.closed(id, parting);
         this.#nameSeries();
         this.#wakeUps.connects.add("clusters");
@@ -197,7 +199,7 @@ export class Operator {
   }
 
   #tendPorts(): TendPorts {
-    const { clock, log, client, metrics } = this.#options;
+    const { clock, client } = this.#options;
     return {
       mesh: (key) => this.#memory.meshes.get(key),
       observe: () => this.#memory.world(),
@@ -213,12 +215,22 @@ export class Operator {
         return patchMesh(client, object, { body: { ...metadata, status }, subresource: "status" });
       },
       tell: (object, events) => this.#tell(object, events),
-      tellLeftovers: (object, clusters) => {
-        log.warn("peers may be left", { mesh: idOf(object), clusters });
-        this.#events.record(leftoversEvent(object, clusters));
-        metrics.leftovers(idOf(object), clusters);
-      },
+      tellLeftovers: (object, leftovers) => this.#tellLeftovers(object, leftovers),
     };
+  }
+
+  /** Nothing leads there any more, and it could not be emptied in time. */
+  #tellReplaced(mesh: MeshId, cluster: ClusterName): void {
+    const record = this.#memory.meshes.get(mesh);
+    if (record) this.#tellLeftovers(record.object, [{ cluster, why: replacedText }]);
+  }
+
+  #tellLeftovers(object: ClusterMeshObject, leftovers: readonly Leftover[]): void {
+    const { log, metrics } = this.#options;
+    const clusters = leftovers.map(({ cluster }) => cluster);
+    log.warn("peers may be left", { mesh: idOf(object), leftovers });
+    this.#events.record(leftoversEvent(object, leftovers));
+    metrics.leftovers(idOf(object), clusters);
   }
 
   #tell(object: ClusterMeshObject, events: readonly MeshEvent[]): void {

@@ -71,6 +71,7 @@ function report(two: Partial<ClusterView> = {}, ledger: readonly DrainRow[] = []
       return undefined;
     },
     tell: (_, events) => void told.push(...events.map(({ reason }) => reason)),
+    tellLeftovers: (_, left) => void told.push(...left.map(({ cluster, why }) => `left in ${cluster} ${why}`)),
   });
 }
 
@@ -138,6 +139,27 @@ describe("the status of a mesh", () => {
     clock.jump(60_000);
     expect(await report()).toMatchObject({ kind: "waiting", afterMs: 240_000 });
     expect(patches).toBe(1);
+  });
+});
+
+describe("a cluster that was being emptied because its Secret had changed", () => {
+  const replacing = [{ reason: "ClusterReplaced", count: 1 }];
+  const clusters = [{ name: "c2", registeredPeers: 1, skippedNodes: 0, notes: replacing }];
+
+  it("is told to be lost by an operator that has not seen it", async () => {
+    stored = { clusters };
+    await report({}, [row("c2", "c2")]);
+    expect(told).toContain("left in c2 where its Secret led before");
+    clock.jump(60_000);
+    told = [];
+    await report({}, [row("c2", "c2")]);
+    expect(told).toEqual([]);
+  });
+
+  it("is no more news for the one that has emptied it", async () => {
+    stored = { clusters };
+    await report({}, [{ ...row("c2", "c2"), before: "closed" }]);
+    expect(told).toEqual(["Synced"]);
   });
 });
 
@@ -217,6 +239,7 @@ describe("a mesh that is refused", () => {
         return undefined;
       },
       tell: () => undefined,
+      tellLeftovers: () => undefined,
     });
     const invalid = (type: string, is: string) => expect.objectContaining({ type, status: is, reason: "Invalid" });
     expect(status).toMatchObject({

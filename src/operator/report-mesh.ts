@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ClusterMeshObject, MeshRecord } from "../api/cluster-mesh.ts";
 import type { ClusterMeshStatus } from "../api/schema.ts";
-import { renderLedger } from "../api/stored-status.ts";
+import { renderLedger, replacedIn } from "../api/stored-status.ts";
 import { type DrainRow, drainState, isServed } from "../core/drain.ts";
 import type { ConnectionId, MeshId } from "../core/ids.ts";
 import { isInSpec, type LedgerRow, rowText } from "../core/ledger.ts";
+import { type Leftover, replacedText } from "../core/release.ts";
 import {
+  deletionStatus,
   type MeshStatus,
   type MeshStatusInput,
   meshStatus,
@@ -37,6 +39,8 @@ export interface ReportPorts {
   ) => Promise<Error | undefined>;
   /** Where each row of a mesh's ledger leads. */
   readonly ledger: (id: MeshId) => readonly DrainRow[];
+  /** Says which clusters that nothing leads to any more may hold Peers of a mesh. */
+  readonly tellLeftovers: (object: ClusterMeshObject, leftovers: readonly Leftover[]) => void;
   /** Records what happened. */
   readonly tell: (object: ClusterMeshObject, events: readonly MeshEvent[]) => void;
 }
@@ -64,8 +68,32 @@ export async function reportMesh(id: MeshId, ports: ReportPorts): Promise<Outcom
   const before = record.object.status ?? {};
   const ledger = ledgerNow(record, world, ports.ledger(id));
   const status = renderStatus(now, { before, ledger, at: ports.clock.date() });
-  if (isDeepStrictEqual(status, before)) return outcome;
-  if (isNoNewsYet(record, status, ports)) return waiting("starting", 1000);
+  if (!isDeepStrictEqual(status, before) && isNoNewsYet(record, status, ports)) return waiting("starting", 1000);
+  const written = await writeStatus(record, status, ports);
+  return written.kind === "done" ? outcome : written;
+}
+
+/** A mesh whose deletion is held up → its conditions. What was said of its clusters stays: it is not looked at any more. */
+export async function reportDeletion(
+  record: MeshRecord,
+  held: readonly string[],
+  ports: ReportPorts,
+): Promise<Error | undefined> {
+  const { metadata, status: before = {} } = record.object;
+  const said = deletionStatus(metadata.generation ?? 0, held);
+  const { conditions } = renderStatus(said, { before, ledger: [], at: ports.clock.date() });
+  const outcome = await writeStatus(
+    record,
+    { ...before, observedGeneration: said.observedGeneration, conditions },
+    ports,
+  );
+  return outcome.kind === "failed" ? outcome.error : undefined;
+}
+
+async function writeStatus(record: MeshRecord, status: ClusterMeshStatus, ports: ReportPorts): Promise<Outcome> {
+  const { id } = record;
+  const before = record.object.status ?? {};
+  if (isDeepStrictEqual(status, before)) return done;
   const waitMs = waitBefore(status, ports.written.get(id)) - ports.clock.now();
   if (waitMs > 0) return waiting("status written recently", waitMs);
   const patch = statusPatch(status, before);
@@ -75,7 +103,16 @@ export async function reportMesh(id: MeshId, ports: ReportPorts): Promise<Outcom
   if (failure) return failed(failure);
   ports.written.set(id, { atMs: ports.clock.now(), status });
   ports.tell(record.object, eventsBetween(before, status));
-  return outcome;
+  const forgotten = forgottenIn(before, status, ports.ledger(id));
+  if (forgotten.length > 0) ports.tellLeftovers(record.object, forgotten);
+  return done;
+}
+
+/** Clusters that another operator, which is no more, was emptying when their Secrets had changed: we cannot reach them. */
+function forgottenIn(before: ClusterMeshStatus, now: ClusterMeshStatus, rows: readonly DrainRow[]): Leftover[] {
+  const followed = new Set(rows.filter((row) => row.before !== undefined).map(({ cluster }) => cluster));
+  const lost = [...replacedIn(before)].filter((name) => !replacedIn(now).has(name) && !followed.has(name));
+  return lost.map((cluster) => ({ cluster, why: replacedText }));
 }
 
 /** So long everything is listed for the first time; a cluster that does not answer may take longer. */

@@ -1,10 +1,27 @@
 import { describe, expect, it } from "vitest";
-import { aMeshObject, aNode, aView, aWorld, conn, heldAs, known, planOf, unknown } from "../../test/support/build.ts";
+import {
+  aMesh,
+  aMeshObject,
+  aNode,
+  aView,
+  aWorld,
+  conn,
+  draining,
+  heldAs,
+  known,
+  planOf,
+  unknown,
+} from "../../test/support/build.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { type ClusterMeshObject, readMesh } from "../api/cluster-mesh.ts";
+import type { ClusterMeshStatus } from "../api/schema.ts";
 import type { DrainRow } from "../core/drain.ts";
-import { clusterName, type MeshId, meshId } from "../core/ids.ts";
-import type { ClusterView, EntryConnection } from "../core/world.ts";
+import { clusterName, type MeshId, meshId, nodeName, peerName } from "../core/ids.ts";
+import type { HeldPeer } from "../core/peer.ts";
+import { planTarget } from "../core/plan.ts";
+import { conditionReasons } from "../core/reasons.ts";
+import type { Refusal } from "../core/status.ts";
+import type { ClusterView, EntryConnection, Observation } from "../core/world.ts";
 import { type TendPorts, tendMesh } from "./tend-mesh.ts";
 
 const clock = new FakeClock();
@@ -15,31 +32,56 @@ interface Scene {
   readonly metadata?: Partial<ClusterMeshObject["metadata"]>;
   readonly two?: Partial<ClusterView>;
   readonly second?: EntryConnection;
-  /** Where the second led through the Secret that it had before. */
-  readonly before?: EntryConnection;
+  /** Where the second leads through another Secret that it had before. */
+  readonly other?: EntryConnection;
   readonly deletionTimeout?: string;
+  readonly spec?: object;
   readonly uptimeMs?: number;
   readonly refused?: ReadonlySet<MeshId>;
+  /** Where the Secret of the second led before. */
+  readonly before?: DrainRow["before"];
+  readonly third?: ClusterView;
+  /** What the last run over the second cluster was refused. */
+  readonly refusals?: readonly Refusal[];
+  readonly status?: ClusterMeshStatus;
+  /** False: the clusters were last looked up before it was deleted. */
+  readonly isLookedUp?: boolean;
+  /** False: what was planned before is still under way in the second cluster. */
+  readonly isPlanned?: boolean;
 }
 
 /** A mesh of two clusters, the second as the scene says, and what is written about it. */
 function play({ metadata, two, second = { state: "connected", id: conn(2) }, ...scene }: Scene) {
-  const { deletionTimeout, before, uptimeMs = 3_600_000, refused = new Set() } = scene;
+  const { deletionTimeout, other, uptimeMs = 3_600_000, refused = new Set(), refusals = [], status } = scene;
+  const { isLookedUp = true, isPlanned = true } = scene;
   const plain = aMeshObject(2);
-  const spec = { ...(plain.spec as object), ...(deletionTimeout && { deletionTimeout }) };
+  const spec = { ...(scene.spec ?? (plain.spec as object)), ...(deletionTimeout && { deletionTimeout }) };
   const object: ClusterMeshObject = {
     ...plain,
     spec,
+    ...(status && { status }),
     metadata: { ...plain.metadata, resourceVersion: "7", ...metadata },
   };
   const record = readMesh(object);
-  const views = [aView([aNode(1, 0)]), aView([aNode(2, 0)], two)];
-  const world = aWorld({ views, overrides: { refused } });
+  const views = [aView([aNode(1, 0)]), aView([aNode(2, 0)], two), ...(scene.third ? [scene.third] : [])];
+  const going = isLookedUp ? [draining(aMesh(2))] : [];
+  const world = aWorld({ views, overrides: { refused, draining: going } });
   const writes: string[] = [];
+  const told: string[] = [];
+  const reports = [1, 2].map((target) => {
+    const plan = planTarget(world, conn(target));
+    const spec = target === 2 && !isPlanned ? {} : world.spec;
+    return [conn(target), { spec, plan, refusals: target === 2 ? refusals : [], pending: 0 }] as const;
+  });
   const rows: DrainRow[] = [
     { cluster: clusterName("c1"), reach: "local", connection: { state: "connected", id: conn(1) } },
-    { cluster: clusterName("c2"), reach: { name: "c2", key: "kubeconfig" }, connection: second },
-    ...(before ? [{ cluster: clusterName("c2"), reach: { name: "old", key: "kubeconfig" }, connection: before }] : []),
+    {
+      cluster: clusterName("c2"),
+      reach: { name: "c2", key: "kubeconfig" },
+      connection: second,
+      ...(scene.before && { before: scene.before }),
+    },
+    ...(other ? [{ cluster: clusterName("c2"), reach: { name: "old", key: "kubeconfig" }, connection: other }] : []),
   ];
   const write = (what: string) => async (_: unknown, body: object, version?: string) => {
     writes.push(`${what} ${JSON.stringify(body)}${version ? ` on ${version}` : ""}`);
@@ -48,25 +90,31 @@ function play({ metadata, two, second = { state: "connected", id: conn(2) }, ...
   const ports: TendPorts = {
     mesh: () => record,
     observe: () => world,
-    reports: new Map(),
+    reports: new Map(reports),
     ledger: () => rows,
     clock,
     uptimeMs: () => uptimeMs,
     written: new Map(),
     patchMeta: write("metadata"),
     patchStatus: write("status"),
-    tell: () => undefined,
-    tellLeftovers: (_, clusters) => void writes.push(`left in ${clusters}`),
+    tell: (_, events) => void told.push(...events.map(({ type, reason, note }) => `${type} ${reason} ${note}`)),
+    tellLeftovers: (_, left) => void writes.push(`left in ${left.map(({ cluster, why }) => `${cluster} (${why})`)}`),
   };
-  return { writes, outcome: tendMesh(record.id, ports) };
+  return { writes, told, outcome: tendMesh(record.id, ports) };
 }
 
 /** What the second cluster holds after a sync; of others as well where that is said. */
-function peersOfMesh(...others: readonly MeshId[]) {
+function peersOfMesh(...others: readonly MeshId[]): Observation<HeldPeer> {
   const record = readMesh(aMeshObject(2));
   if (record.state === "refused") throw new Error("unreachable");
   const world = aWorld({ meshes: [record.mesh], views: [aView([aNode(1, 0)]), aView([aNode(2, 0)])] });
   return known(planOf(world, 2).peers.map((peer) => heldAs({ ...peer, owners: [...peer.owners, ...others] })));
+}
+
+/** The same, each with a finalizer of somebody. */
+function terminating(): Observation<HeldPeer> {
+  const held = peersOfMesh();
+  return known(held.state === "known" ? held.items.map((one) => ({ ...one, isTerminating: true })) : []);
 }
 
 describe("a new mesh", () => {
@@ -85,6 +133,21 @@ describe("a new mesh", () => {
     expect(writes[0]).toMatch(/^status \{"ledger":.* on 7$/);
   });
 
+  it("that is refused gets neither: nobody has served it", async () => {
+    const { writes, outcome } = play({ spec: { clusters: [] } });
+    await outcome;
+    expect(writes).toHaveLength(1);
+    expect(writes[0]).toMatch(/^status .*"type":"Accepted".*"status":"False"/);
+    expect(writes[0]).not.toContain("ledger");
+  });
+
+  it("that is refused, and was not always, keeps its finalizer", async () => {
+    const status = { ledger: [{ cluster: "c1" }] };
+    const { writes, outcome } = play({ spec: { clusters: [] }, status });
+    await outcome;
+    expect(writes[0]).toContain('"finalizers":["kilo-clustermesh.io/cleanup"]');
+  });
+
   it("keeps the finalizers of others", async () => {
     const { writes, outcome } = play({ metadata: { finalizers: ["theirs"] } });
     await outcome;
@@ -93,6 +156,7 @@ describe("a new mesh", () => {
 });
 
 describe("a deleted mesh", () => {
+  const ends = (writes: readonly string[]): string[] => writes.filter((write) => !write.startsWith("status"));
   const released = 'metadata {"resourceVersion":"7","finalizers":[]}';
 
   it("is released when no cluster of its ledger holds Peers of it", async () => {
@@ -125,14 +189,14 @@ describe("a deleted mesh", () => {
     const second: EntryConnection = { state: "unknown", reason: "SecretMissing" };
     const { writes, outcome } = play({ metadata: { finalizers, deletionTimestamp: ago(1) }, second });
     await outcome;
-    expect(writes).toEqual([released, "left in c2"]);
+    expect(writes).toEqual([released, "left in c2 (its Secret is gone)"]);
   });
 
   it("names a cluster once that was reached through two Secrets", async () => {
     const second: EntryConnection = { state: "unknown", reason: "SecretMissing" };
-    const { writes, outcome } = play({ metadata: { finalizers, deletionTimestamp: ago(1) }, second, before: second });
+    const { writes, outcome } = play({ metadata: { finalizers, deletionTimestamp: ago(1) }, second, other: second });
     await outcome;
-    expect(writes).toEqual([released, "left in c2"]);
+    expect(writes).toEqual([released, "left in c2 (its Secret is gone)"]);
   });
 
   it("counts a cluster without Kilo's Peer type as empty", async () => {
@@ -142,7 +206,7 @@ describe("a deleted mesh", () => {
     expect(writes).toEqual([released]);
   });
 
-  const givenUp = [released, "left in c2"];
+  const givenUp = [released, "left in c2 (Unreachable)"];
 
   it.each([
     { how: "ten minutes", seconds: 599, expected: [] },
@@ -154,7 +218,7 @@ describe("a deleted mesh", () => {
     const scene = { metadata: { finalizers, deletionTimestamp: ago(seconds) }, two: { peers: unknown } };
     const { writes, outcome } = play({ ...scene, ...(deletionTimeout && { deletionTimeout }) });
     await outcome;
-    expect(writes).toEqual(expected);
+    expect(ends(writes)).toEqual(expected);
   });
 
   it.each([
@@ -166,9 +230,121 @@ describe("a deleted mesh", () => {
       const metadata = { finalizers, deletionTimestamp: ago(9999) };
       const { writes, outcome } = play({ metadata, two: { peers: unknown }, uptimeMs: seconds * 1000 });
       await outcome;
-      expect(writes).toEqual(expected);
+      expect(ends(writes)).toEqual(expected);
     },
   );
+
+  const peer = peerName({ mesh: "my-mesh", source: clusterName("c1"), node: nodeName("c1-n0") }, String);
+  const forbidden: Refusal = {
+    peer,
+    owners: [meshId("kilo-system", "my-mesh")],
+    text: `delete ${peer}: forbidden`,
+    isDenied: true,
+  };
+
+  it.each([
+    { how: "ten minutes", seconds: 599, left: [] },
+    { how: "ten minutes and then gives it up", seconds: 600, left: [released, `left in c2 (${forbidden.text})`] },
+    { how: "for ever where its spec says 0", seconds: 1e6, deletionTimeout: "0", left: [] },
+  ])("waits $how for a cluster that refuses to delete its Peers", async ({ seconds, deletionTimeout, left }) => {
+    const scene = { metadata: { finalizers, deletionTimestamp: ago(seconds) }, two: { peers: peersOfMesh() } };
+    const { writes, outcome } = play({ ...scene, refusals: [forbidden], ...(deletionTimeout && { deletionTimeout }) });
+    await outcome;
+    expect(ends(writes)).toEqual(left);
+  });
+
+  it.each([
+    {
+      why: "refuses",
+      two: { peers: peersOfMesh() },
+      refusals: [forbidden, forbidden],
+      said: `${forbidden.text}, and 1 more`,
+    },
+    { why: "does not answer", two: { peers: unknown }, said: "Unreachable" },
+    { why: "holds Peers with finalizers", two: { peers: terminating() }, said: `${peer} is kept by its finalizers` },
+  ])("says after five seconds that a cluster $why, and what to do", async ({ two, refusals = [], said }) => {
+    const message = `c2: ${said}. ${conditionReasons.DeletionHeld.hint}`;
+    const early = play({ metadata: { finalizers, deletionTimestamp: ago(4) }, two, refusals });
+    expect(await early.outcome).toMatchObject({ kind: "waiting" });
+    const { writes, told, outcome } = play({ metadata: { finalizers, deletionTimestamp: ago(5) }, two, refusals });
+    expect(await outcome).toMatchObject({ kind: "waiting" });
+    const [patch = ""] = writes.map((write) => write.replace(/^status /, ""));
+    const { conditions } = JSON.parse(patch) as ClusterMeshStatus;
+    expect(conditions).toMatchObject([
+      { type: "Degraded", status: "True", reason: "DeletionHeld", message },
+      { type: "Ready", status: "False", reason: "DeletionHeld", message },
+    ]);
+    expect([early.writes, early.told, told]).toEqual([[], [], [`Warning DeletionHeld ${message}`]]);
+  });
+
+  it("keeps what was said of its clusters, and its ledger", async () => {
+    const status = { clusters: [{ name: "c2", registeredPeers: 1, skippedNodes: 0 }], ledger: [{ cluster: "c1" }] };
+    const scene = { metadata: { finalizers, deletionTimestamp: ago(10) }, two: { peers: unknown } };
+    const { writes, outcome } = play({ ...scene, status });
+    await outcome;
+    expect(writes).toHaveLength(1);
+    expect(writes[0]).toContain('"clusters":[{"name":"c2"');
+    expect(writes[0]).not.toContain("ledger");
+  });
+
+  it("waits for what a conflict kept: that is planned anew at once", async () => {
+    const { isDenied: _, ...conflict } = forbidden;
+    const scene = { metadata: { finalizers, deletionTimestamp: ago(9999) }, two: { peers: peersOfMesh() } };
+    const { writes, outcome } = play({ ...scene, refusals: [conflict] });
+    expect(await outcome).toMatchObject({ kind: "waiting" });
+    expect(writes).toEqual([]);
+  });
+
+  it.each<[string, Partial<Scene>]>([
+    ["its clusters have been looked up since", { isLookedUp: false }],
+    ["what was begun before has come to its end", { isPlanned: false }],
+  ])("is not released before %s", async (_, scene) => {
+    const { writes, outcome } = play({ metadata: { finalizers, deletionTimestamp: ago(1) }, ...scene });
+    expect(await outcome).toMatchObject({ kind: "waiting" });
+    expect(writes).toEqual([]);
+  });
+
+  const before = conn(3);
+  const replaced = [released, "left in c2 (where its Secret led before)"];
+  const noted = { name: "c2", registeredPeers: 1, skippedNodes: 0, notes: [{ reason: "ClusterReplaced", count: 1 }] };
+
+  it.each<{ what: string; seconds: number; expected: readonly string[] } & Partial<Scene>>([
+    { what: "waits for it", seconds: 4, before, third: aView([aNode(3, 0)], { peers: peersOfMesh() }), expected: [] },
+    {
+      what: "tells of it",
+      seconds: 5,
+      before,
+      third: aView([aNode(3, 0)], { peers: peersOfMesh() }),
+      expected: replaced,
+    },
+    {
+      what: "tells that it is lost",
+      seconds: 1,
+      before,
+      third: aView([], { nodes: unknown, peers: unknown, trust: "its" }),
+      expected: replaced,
+    },
+    { what: "says nothing where it is empty", seconds: 1, before, third: aView([aNode(3, 0)]), expected: [released] },
+    {
+      what: "says nothing where it is the same",
+      seconds: 1,
+      before,
+      third: aView([aNode(2, 0)], { peers: unknown }),
+      expected: [released],
+    },
+    { what: "tells what another operator knew", seconds: 1, status: { clusters: [noted] }, expected: replaced },
+    {
+      what: "says nothing once it is closed",
+      seconds: 1,
+      before: "closed",
+      status: { clusters: [noted] },
+      expected: [released],
+    },
+  ])("whose Secret led to another cluster before $what", async ({ seconds, expected, ...scene }) => {
+    const { writes, outcome } = play({ metadata: { finalizers, deletionTimestamp: ago(seconds) }, ...scene });
+    await outcome;
+    expect(ends(writes)).toEqual(expected);
+  });
 
   it("that somebody else has released needs nothing", async () => {
     const { writes, outcome } = play({ metadata: { finalizers: ["theirs"], deletionTimestamp: ago(1) } });

@@ -56,8 +56,10 @@ describe("a Secret whose kubeconfig changed", () => {
     found.lead("ns/s/k", lead("new"));
     stages.old = "closed";
     expect(found.before("ns/s/k")).toBeUndefined();
+    expect(found.hasLedElsewhere("ns/s/k")).toBe(true);
     expect(found.last("ns/s/k")).toBe("new");
     found.retain(new Set());
+    expect(found.hasLedElsewhere("ns/s/k")).toBe(false);
     expect(found.last("ns/s/k")).toBeUndefined();
   });
 });

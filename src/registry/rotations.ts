@@ -62,6 +62,11 @@ export class Rotations {
     return id !== undefined && this.#open.isOpen(id) ? id : undefined;
   }
 
+  /** True when we have seen that it led elsewhere, whatever has become of that. */
+  hasLedElsewhere(secret: string): boolean {
+    return this.#before.has(secret);
+  }
+
   /** What is known of the cluster that the Secret led to when it was last there; nothing once that is out of reach. */
   last(secret: string): Parting | undefined {
     const id = this.#speaking.get(secret)?.id;

@@ -34,7 +34,7 @@ export interface WantedInput {
   readonly wishes: readonly MeshWish[];
   readonly secret: (namespace: string, name: string) => SecretState;
   readonly allow: ReadonlySet<KubeconfigLicence>;
-  readonly rotations: Pick<Rotations, "lead" | "before" | "last">;
+  readonly rotations: Pick<Rotations, "lead" | "before" | "last" | "hasLedElsewhere">;
 }
 
 /** The connections that the meshes ask for, and where each entry and each row of a ledger leads. */
@@ -59,9 +59,10 @@ export function wantedConnections(input: WantedInput): Wanted {
   const ledgers = new Map(
     input.wishes.map(({ id, namespace, ledger }) => [
       id,
-      ledger.map(
-        (row): DrainRow => drainRow(row, lead(namespace, row.reach), rotations.last(secretKey(namespace, row.reach))),
-      ),
+      ledger.map((row): DrainRow => {
+        const connection = lead(namespace, row.reach);
+        return { ...row, connection, ...pastOf(secretKey(namespace, row.reach), connection, rotations) };
+      }),
     ]),
   );
   const meshes = input.wishes.flatMap(({ id, namespace, mesh }): ConnectedMesh[] => {
@@ -88,8 +89,15 @@ export function secretKey(namespace: string, reach: "local" | SecretRef): string
   return reach === "local" ? "local" : `${namespace}/${reach.name}/${reach.key}`;
 }
 
-function drainRow(row: LedgerRow, connection: EntryConnection, last: DrainRow["last"] | undefined): DrainRow {
-  return connection.state === "unknown" && last ? { ...row, connection, last } : { ...row, connection };
+/** Where a Secret has led. */
+function pastOf(
+  secret: string,
+  connection: EntryConnection,
+  rotations: WantedInput["rotations"],
+): Pick<DrainRow, "last" | "before"> {
+  const last = connection.state === "unknown" ? rotations.last(secret) : undefined;
+  const before = rotations.hasLedElsewhere(secret) ? (rotations.before(secret) ?? "closed") : undefined;
+  return { ...(last && { last }), ...(before && { before }) };
 }
 
 function reached(rows: readonly DrainRow[] = []): Set<ConnectionId> {

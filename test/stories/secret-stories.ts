@@ -1,7 +1,10 @@
+import { ok } from "node:assert/strict";
+import { events } from "../../src/kube/event-object.ts";
 import { expectNoDeletion, expectPeerWrites } from "./costs.ts";
 import { aMesh, anEntry, meshSpec } from "./facts.ts";
 import { untilSaid, untilUnknown } from "./said.ts";
 import { story } from "./story.ts";
+import { peersOf, untilGone } from "./teardown-stories.ts";
 
 const secret = "cluster-b-kubeconfig";
 
@@ -131,6 +134,34 @@ export const secretStories = [
       await stage.synced();
       // Four of the old cluster go, four of the new one come, and one of those takes over the cluster-wide networks.
       await expectPeerWrites(stage, 9);
+    },
+    { refused: ["b delete peers"] },
+  ),
+
+  story(
+    "a Secret leads to another cluster, and another operator deletes the mesh: what the old one may hold is told",
+    async (stage) => {
+      const mesh = await stage.begin(["a", "b"]);
+      const allow = await stage.refusePeers("b", "delete");
+      await stage.putSecret(mesh, secret, "c");
+      await untilSaid(stage, mesh, {
+        Degraded: { status: "True", reason: "NodesSkipped", message: "ClusterReplaced" },
+      });
+      await stage.stopOperator();
+      await stage.deleteMesh(mesh);
+      await stage.startOperator();
+      await untilGone(stage, mesh);
+      const note = "Peers may be left in cluster-b (where its Secret led before)";
+      await stage.eventually(async () => {
+        const { items } = await stage.admin("a").list(events, { namespace: mesh.namespace });
+        ok(
+          items.some((event) => event.reason === "PeersLeft" && event.note.startsWith(note)),
+          JSON.stringify(items),
+        );
+      });
+      await allow();
+      stage.assume({ foreign: { b: peersOf("my-mesh", "a") } });
+      await stage.holds();
     },
     { refused: ["b delete peers"] },
   ),

@@ -188,6 +188,24 @@ export const takeoverStories = [
     await expectPeerWrites(stage, 4);
   }),
 
+  story(
+    "the Go operator's mesh is refused and was deleted before we came: its Peers go all the same",
+    async (stage) => {
+      const mesh = await prepare(stage, "small");
+      const { spec } = await stage.mesh(mesh);
+      const { clusters: declared } = spec as { readonly clusters: readonly object[] };
+      await stage.writeSpec(mesh, {
+        clusters: declared.map((entry) => ({ ...entry, allowedNetworks: ["not a CIDR"] })),
+      });
+      await stage.deleteMesh(mesh);
+      await stage.mark();
+      await stage.startOperator();
+      await untilGone(stage, mesh);
+      await stage.holds();
+      await expectPeerWrites(stage, 4);
+    },
+  ),
+
   story("an anchor Peer of the Go operator is left: it is folded into its node's", async (stage) => {
     await stage.begin();
     const labels = { "kilo-clustermesh.io/mesh": "my-mesh", "kilo-clustermesh.io/source-cluster": "cluster-a" };

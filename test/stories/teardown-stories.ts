@@ -1,7 +1,8 @@
-import { ok } from "node:assert/strict";
+import { equal, ok } from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { clusterMeshes } from "../../src/api/cluster-mesh.ts";
 import { isKubeError } from "../../src/kube/errors.ts";
+import { events } from "../../src/kube/event-object.ts";
 import { expectPeerWrites, untilConnected } from "./costs.ts";
 import { aMesh, anEntry, letters, type MeshFacts, nodeNameOf } from "./facts.ts";
 import { untilUnknown } from "./said.ts";
@@ -31,7 +32,8 @@ async function deleteTimed(stage: Stage, mesh: MeshFacts): Promise<void> {
   await stage.startOperator();
 }
 
-const peersOf = (mesh: string, ...sources: readonly ("a" | "b" | "c")[]): string[] =>
+/** The names of the Peers of both nodes of each source. */
+export const peersOf = (mesh: string, ...sources: readonly ("a" | "b" | "c")[]): string[] =>
   sources.flatMap((letter) => [1, 2].map((index) => `${mesh}--cluster-${letter}--${nodeNameOf(letter, index)}`));
 
 export const teardownStories = [
@@ -125,6 +127,40 @@ export const teardownStories = [
     await stage.applyMesh(aMesh(["a", "c"], { name: "other" }));
     await stage.synced();
   }),
+
+  story(
+    "a mesh is deleted while a cluster refuses to lose its Peers: it says so, and waits only as long as it may",
+    async (stage) => {
+      await stage.furnish();
+      const mesh = aMesh(letters, { deletionTimeout: "8s" });
+      await stage.applyMesh(mesh);
+      await stage.synced();
+      const allow = await stage.refusePeers("c", "delete");
+      await stage.deleteMesh(mesh);
+      const message = "cluster-c: delete my-mesh--cluster-a--cluster-a-1: forbidden, and 3 more";
+      await stage.eventually(async () => {
+        const { status } = await stage.mesh(mesh);
+        const said = status?.conditions?.filter(({ reason }) => reason === "DeletionHeld") ?? [];
+        equal(said.map(({ type }) => type).join(), "Degraded,Ready", JSON.stringify(status?.conditions));
+        ok(
+          said.every((condition) => condition.message.startsWith(message)),
+          JSON.stringify(said),
+        );
+      });
+      await untilGone(stage, mesh);
+      await stage.holds({ clusters: ["a", "b"] });
+      await stage.eventually(async () => {
+        const { items } = await stage.admin("a").list(events, { namespace: mesh.namespace });
+        const notes = new Map(items.map(({ reason, note }) => [reason, note]));
+        ok(notes.get("DeletionHeld")?.startsWith(message), JSON.stringify(items));
+        ok(notes.get("PeersLeft")?.startsWith("Peers may be left in cluster-c (delete "), JSON.stringify(items));
+      });
+      // Nobody asks for the cluster any more, and it is emptied all the same.
+      await allow();
+      await stage.synced();
+    },
+    { refused: ["c delete peers"] },
+  ),
 
   story("a mesh is force-deleted: what another mesh wants of it stays", async (stage) => {
     await stage.begin();

@@ -6,7 +6,7 @@ import type { Mesh } from "../../src/core/mesh.ts";
 import type { NodeFacts } from "../../src/core/node.ts";
 import type { HeldPeer, Peer } from "../../src/core/peer.ts";
 import { type KnownPlan, planTarget } from "../../src/core/plan.ts";
-import type { ClusterView, ConnectedMesh, Observation, World } from "../../src/core/world.ts";
+import type { ClusterView, ConnectedMesh, DrainingMesh, Observation, World } from "../../src/core/world.ts";
 
 /** A valid WireGuard key that differs by seed. */
 export function aKey(seed: string): string {
@@ -88,6 +88,12 @@ export function connected(mesh: Mesh): ConnectedMesh {
     ({ name }) => [clusterName(name), { state: "connected", id: conn(Number(name.slice(1))) }] as const,
   );
   return { mesh, connections: new Map(connections), ledger: new Set(connections.map(([, { id }]) => id)) };
+}
+
+/** The same mesh while it is being deleted. */
+export function draining({ id, name, entries }: Mesh): DrainingMesh {
+  const clusters = entries.map((entry) => conn(Number(entry.name.slice(1))));
+  return { id, name, sources: entries.map((entry) => entry.name), clusters };
 }
 
 export interface WorldParts {
