@@ -31,6 +31,7 @@ async function run(command: Command): Promise<void> {
   const userAgent = `kilo-clustermesh-operator/${version}`;
   const local = localConfig(flags);
   const client = createClient(local, { cluster: "local", userAgent });
+  client.open();
   const connect = (cluster: string, remote: ConnectionConfig) => createClient(remote, { cluster, userAgent });
   const ignored = ignoredOf(command);
   log.info("operator starting", { version });

@@ -44,6 +44,8 @@ export interface WriteOptions extends CallOptions {
  */
 export interface KubeClient {
   readonly cluster: string;
+  /** Connects now and not with the first call, which meets whatever goes wrong. */
+  open(): void;
   get<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, options?: CallOptions): Promise<T>;
   /** One page; the caller follows `metadata.continue`. */
   list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<KubeList<T>>;

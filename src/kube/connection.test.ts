@@ -55,6 +55,25 @@ describe("one session", () => {
     expect(server.connections()).toBe(0);
   });
 
+  test("a client that is told to connect has its connection when the first call comes, and only one", async () => {
+    const { client, server } = await bed.pair((stream) => answerJson(stream, { metadata: {} }));
+    client.open();
+    client.open();
+    await eventually(() => expect(server.connections()).toBe(1));
+    await client.get(nodes, n);
+    client.open();
+    expect(server.connections()).toBe(1);
+  });
+
+  test("what goes wrong when a client is told to connect, the first call meets", async () => {
+    const { client, server } = await bed.pair(() => undefined);
+    await server.close();
+    client.open();
+    expect(await errorOf(client.get(nodes, n))).toMatchObject({ kind: "unreachable" });
+    client.close();
+    client.open();
+  });
+
   test("a lost connection is opened again by the next call", async () => {
     const { client, server } = await bed.pair((stream) => answerJson(stream, { metadata: {} }));
     await client.get(nodes, n);

@@ -45,6 +45,11 @@ export class Connection implements Transport {
     };
   }
 
+  open(): void {
+    if (this.#closing.signal.aborted || this.#opening || this.#carrier()) return;
+    this.#open().catch(() => undefined);
+  }
+
   async send(request: HttpRequest): Promise<HttpAnswer> {
     for (let attempt = 1; ; attempt++) {
       try {

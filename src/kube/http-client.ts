@@ -27,13 +27,14 @@ export interface ClientOptions extends ConnectionOptions {
   readonly maxObjectBytes?: number;
 }
 
-/** A client for the API server of `config`. It connects with the first call. */
+/** A client for the API server of `config`. It connects with the first call, or when it is told to. */
 export function createClient(config: ConnectionConfig, options: ClientOptions): KubeClient {
   const { maxListBytes = 16 * mebibyte, maxObjectBytes: maxBytes = 8 * mebibyte } = options;
   const context = contextOf(config, options);
   const perform = <T extends KubeObject>(call: Call) => performCall(context, call, { maxBytes, read: objectIn<T> });
   return {
     cluster: options.cluster,
+    open: () => context.transport.open(),
     get: async (resource, ref, call) => perform(getRequest(resource, ref, call)),
     list: async <T extends KubeObject>(resource: Resource<T>, list: ListOptions = {}) =>
       performCall(context, listRequest(resource, list), { maxBytes: maxListBytes, read: pageIn<T> }),

@@ -18,6 +18,8 @@ export interface HttpAnswer {
 
 /** Sends requests to one server. Every failure is a `TransportError`, or the reason of the request's signal. */
 export interface Transport {
+  /** Connects, unless that has been done. What goes wrong, the next request meets. */
+  open(): void;
   send(request: HttpRequest): Promise<HttpAnswer>;
   /** Ends every open request and connection; later requests fail. */
   close(): void;

@@ -16,6 +16,7 @@ export type Around = <T>(write: Write, perform: () => Promise<T>) => Promise<T>;
 export function aroundWrites(client: KubeClient, around: Around): KubeClient {
   return {
     cluster: client.cluster,
+    open: () => client.open(),
     get: (resource, ref, call) => client.get(resource, ref, call),
     list: (resource, list) => client.list(resource, list),
     watch: (resource, watch) => client.watch(resource, watch),

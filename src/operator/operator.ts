@@ -88,7 +88,7 @@ export class Operator {
       { name: "registry", start: () => registry.start(), stop: () => registry.stop() },
       { name: "names", start: () => undefined, stop: () => names.stop() },
       { name: "mesh-lists", start: () => undefined, stop: () => meshLists.stop() },
-      { name: "secrets", start: () => undefined, stop: () => secrets.stop() },
+      { name: "secrets", start: () => secrets.start(), stop: () => secrets.stop() },
       { name: "meshes", start: () => meshes.start(), stop: () => meshes.stop() },
       { name: "events", start: () => undefined, stop: () => this.#events.stop() },
       this.#controller("tend-mesh", statuses, (id) => tendMesh(id, this.#tendPorts())),

@@ -48,6 +48,11 @@ export class SecretWatches {
     this.#options = options;
   }
 
+  /** Which Secrets there will be is not known yet: by then the connection is there. */
+  start(): void {
+    this.#options.client.open();
+  }
+
   /** Starts what is missing and stops what nobody names any more. */
   async follow(refs: readonly SecretRefInNamespace[]): Promise<void> {
     const wanted = new Map(refs.map((ref) => [keyOf(ref), ref]));

@@ -37,6 +37,8 @@ export class ScriptedClient implements KubeClient {
   replace = unexpected;
   patch = unexpected;
   delete = unexpected;
+  open(): void {}
+
   close(): void {}
 }
 
