@@ -19,9 +19,13 @@ const asFlat = (typed: Mesh): Mesh => ({
 });
 const mesh = asFlat(aMesh(3));
 
-function plan(facts: Partial<NodeFacts>, { meshes = [mesh], held = [] as readonly HeldPeer[] } = {}) {
+const answers: World["resolved"] = new Map([["gw.test", ["10.2.0.9"]]]);
+
+function plan(
+  facts: Partial<NodeFacts>,
+  { meshes = [mesh], held = [] as readonly HeldPeer[], resolved = answers } = {},
+) {
   const views = [aView([aNode(1, 0)], { peers: known(held) }), aView([aNode(2, 0)]), aView([aNode(3, 0, facts)])];
-  const resolved = new Map([["gw.test", ["10.2.0.9"]]]);
   return planOf(aWorld({ meshes, views, overrides: { resolved } }), 1);
 }
 
@@ -42,6 +46,12 @@ describe("an address that another cluster is declared to have", () => {
     const peer = planned.peers.find(({ source }) => source === "c3");
     expect(peer).toMatchObject({ endpoint: { host: { ip: "192.0.2.1" }, port: 51820 }, keepaliveSeconds: 25 });
     expect(routesOf(planned, "c2")).toEqual(usual);
+  });
+
+  it("is no endpoint also while the name that leads there has no answer, as after a start", () => {
+    const facts = { forceEndpoint: "gw.test:51820" };
+    const held = plan(facts).peers.map((peer) => heldAs(peer));
+    expect(diffPeers(plan(facts, { held, resolved: new Map() }))).toEqual([]);
   });
 
   it("stays where it is on a Peer: declaring it later takes it from nobody", () => {

@@ -1,4 +1,4 @@
-import { type Endpoint, endpointRoutes, nowhereAt } from "./endpoint.ts";
+import { type Endpoint, endpointRoutes, isNowhere, nowhereAt } from "./endpoint.ts";
 import type { Helds, Matched } from "./holding.ts";
 import type { ConnectionId, PeerName } from "./ids.ts";
 import { type Moving, nextMove, takeTurns } from "./move.ts";
@@ -8,6 +8,7 @@ import { longestWaitMs, type Placed, placeShare } from "./place.ts";
 import { rangesOf } from "./ranges.ts";
 import type { Candidate } from "./render.ts";
 import {
+  addressOf,
   isAtRest,
   type NewPlace,
   type PlacesInput,
@@ -116,8 +117,13 @@ interface Ground {
   readonly resolved: Resolved;
 }
 
-/** A node that says it is where others are would keep their routes out: it has to come to us first. */
+/**
+ * A node that says it is where others are would keep their routes out: it has to come to us first. While nothing answers for
+ * its name, that is so if it was so.
+ */
 function grounded(candidate: Candidate, { held, barred, resolved }: Ground): Candidate {
+  const isNameless = addressOf(candidate.endpoint, undefined, resolved) === undefined;
+  if (isNameless && held?.endpoint && isNowhere(held.endpoint)) return { ...candidate, roams: true };
   const said = candidate.roams ? undefined : saidBy(candidate, held, resolved);
   if (!said || !barred.has(placeText({ candidate, endpoint: said }))) return candidate;
   return { ...candidate, endpoint: nowhereAt(said.port), roams: true };
