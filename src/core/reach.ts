@@ -28,9 +28,11 @@ export interface ReachInput extends PlacesInput {
   readonly ages: readonly (number | undefined)[];
   /** Everything that is wanted of the same clusters. */
   readonly routed: readonly Candidate[];
+  /** Of each of it, where anybody is silent. */
+  readonly routedHelds: Helds;
   /** Those of their new places, each as one text, that are others'. */
   readonly barred: readonly string[];
-  /** Owners of whose wishes nothing is known here now. */
+  /** Owners of any of it of whose wishes nothing is known here now. */
   readonly silent: readonly SilentOwner[];
 }
 
@@ -97,12 +99,12 @@ function sightShare(input: ReachInput): Sighted {
 }
 
 /** The routes of a cluster are asked for only where a node was met, or roams: to know them all takes longer than the rest. */
-function freeIn({ routed, candidates, helds, silent }: ReachInput, barred: ReadonlySet<string>): Sighted["isFree"] {
+function freeIn({ routed, routedHelds, silent }: ReachInput, barred: ReadonlySet<string>): Sighted["isFree"] {
   // What a silent owner has on a Peer stays there, so no tunnel may end in it either.
   const withSilent = (): readonly Candidate[] =>
-    silent.length === 0 ? [] : candidates.map((one, index) => withSilentOwners(one, helds[index], silent));
+    silent.length === 0 ? routed : routed.map((one, index) => withSilentOwners(one, routedHelds[index], silent));
   const tunnelsOf = oncePer((cluster: ConnectionId) => {
-    const own = [...routed, ...withSilent()].filter((one) => one.cluster === cluster);
+    const own = withSilent().filter((one) => one.cluster === cluster);
     return rangesOf(own.flatMap(({ routes }) => routes));
   });
   return (place) => {

@@ -152,14 +152,19 @@ function reachInput(
     reported: reports.size === 0 ? [] : candidates.map(({ publicKey }) => reports.get(publicKey)),
   };
   const isOthers = (place: NewPlace): boolean => isOfOthers(place, around);
+  const strangers = new Set(related.flatMap((share) => share.steps.strangers(matchedOf(share))));
+  const silent = [...strangers].flatMap((owner) => silentOf(owner) ?? []);
   return {
     ...seen,
     barred: steps.newPlaces(seen).filter(isOthers).map(placeText),
     ages: agesAmong(helds, view),
     routed: related.length === 1 ? candidates : related.flatMap((share) => share.candidates),
-    silent: steps.strangers({ candidates, helds }).flatMap((owner) => silentOf(owner) ?? []),
+    routedHelds: silent.length === 0 ? [] : related.flatMap((share) => share.helds),
+    silent,
   };
 }
+
+const matchedOf = ({ candidates, helds }: Share): Matched => ({ candidates, helds });
 
 /**
  * True for an endpoint that would keep the routes of others out: no route may lead to where a tunnel ends. Those that are on
