@@ -80,11 +80,11 @@ export function planTarget(world: World, target: ConnectionId, recall = new Reca
   const servers = recall.serversOf({ servers: world.servers, resolved: world.resolved });
   const uses = usesOf({ sources, holding, kept, recall });
   const promised = recall.promisedTo(promisesOf(judged, uses, recall));
-  const around = { world, view, holding, kept, servers, promised, uses };
+  const others = recall.othersOf({ foreign: holding.foreign, kept });
+  const around = { world, view, holding, kept, servers, promised, uses, others };
   const rendered = sources.map((source) => renderShare(source, around, recall));
   const { shares, taken, rivalled, notes } = shareOut({ rendered, shared, holding, recall });
   const placed = placeShares(shares, { ...around, silentOf: silentIn({ world, target, sources }, recall) });
-  const others = recall.othersOf({ foreign: holding.foreign, kept });
   const waitsMs = placed.flatMap((share) => share.waitsMs);
   return {
     state: "known",

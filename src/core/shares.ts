@@ -6,6 +6,7 @@ import type { JudgedSource } from "./judge.ts";
 import type { KeptPeer } from "./kept.ts";
 import { conflictNotes, type Note } from "./notes.ts";
 import { onceFor } from "./once-per.ts";
+import type { Others } from "./others.ts";
 import { mergeByPublicKey } from "./peer.ts";
 import type { Placed } from "./place.ts";
 import type { Promised } from "./promised.ts";
@@ -34,6 +35,7 @@ export interface Surroundings {
   readonly servers: Servers;
   readonly promised: Promised;
   readonly uses: readonly Use[];
+  readonly others: Others;
 }
 
 /** What a source wants, before anybody else is asked. */
@@ -168,11 +170,15 @@ const matchedOf = ({ candidates, helds }: Share): Matched => ({ candidates, held
 
 /**
  * True for an endpoint that would keep the routes of others out: no route may lead to where a tunnel ends. Those that are on
- * Peers stay there, and those that others have a right to before it are not for it to take.
+ * Peers stay there, on one that is only kept also those of the same cluster, and those that others have a right to before it
+ * are not for it to take.
  */
-function isOfOthers({ candidate, endpoint }: NewPlace, { promised, uses }: Surroundings): boolean {
+function isOfOthers({ candidate, endpoint }: NewPlace, { promised, uses, others }: Surroundings): boolean {
   return endpointRoutes(endpoint).some(
-    (route) => isRoutedToOthers(uses, candidate, route) || promised.before(candidate).touches(route),
+    (route) =>
+      others.extent.touches(route) ||
+      isRoutedToOthers(uses, candidate, route) ||
+      promised.before(candidate).touches(route),
   );
 }
 
