@@ -111,7 +111,7 @@ function promisesOf(sources: readonly JudgedSource[], uses: readonly Use[], reca
     connections: sources.map(({ connection }) => connection),
     ranks: sources.map(({ connected }) => rankOf(connected.mesh)),
   };
-  const nodes = sources.map(({ admitted }) => admitted);
+  const nodes = sources.map(({ view, admitted }) => view && admitted);
   return { ...declared, usages: recall.usagesOf({ ...declared, nodes, uses }) };
 }
 

@@ -218,6 +218,16 @@ describe("an address of a node that its entry does not declare", () => {
     expect(routesOf(planned, "c2")).toContain("172.16.2.1/32");
   });
 
+  it("is not routed because a cluster is lost that has nodes in the network, though no Peer yet", () => {
+    const meshes = twoMeshes({ isFirstFlat: true, more: ["172.16.0.0/16"] });
+    const nameless = [aNode(3, 0, { forceEndpoint: "gw.test:51820" })];
+    const before = planHub(meshes, { third: nameless });
+    expect(routesOf(before, "c2")).not.toContain("172.16.2.1/32");
+    const hub = aView([aNode(1, 0)], { peers: known(stored(before)) });
+    const views = [hub, aView([aNode(2, 0)]), aView([], { nodes: unknown })];
+    expect(diffPeers(planOf(aWorld({ meshes, views }), 1))).toEqual([]);
+  });
+
   it("is not routed into what a cluster uses that cannot be seen now, also where two meshes have two names for it", () => {
     const [first, typed] = twoMeshes({ isFirstFlat: true, more: ["172.16.0.0/16"] });
     const other = asFlat(typed);

@@ -85,15 +85,16 @@ const routesOn = ({ allowedIps }: HeldPeer) => networksIn(allowedIps);
 const endOf = ({ endpoint }: HeldPeer) => (endpoint ? endpointRoutes(endpoint) : []);
 
 export interface UsagesInput extends Omit<Promises, "usages"> {
-  /** The nodes of each entry. */
-  readonly nodes: readonly (readonly MeshNode[])[];
+  /** The nodes of each entry; absent while they are unknown. */
+  readonly nodes: readonly (readonly MeshNode[] | undefined)[];
   /** What each entry uses, and after them what others do. */
   readonly uses: readonly Use[];
 }
 
 /**
  * Of all networks of the entries, in order. An entry has to have all its networks for itself: no Peer of another cluster is
- * in them, be it with a route or with its endpoint. The oldest mesh needs no such right.
+ * in them, be it with a route or with its endpoint. The oldest mesh needs no such right. A cluster of which nothing is known
+ * may have nodes in any of them: nobody gains what it had because it is lost.
  */
 export function usagesOf(input: UsagesInput): readonly Usage[] {
   const { entries, nodes, ranks, uses } = input;
@@ -101,11 +102,11 @@ export function usagesOf(input: UsagesInput): readonly Usage[] {
   return entries.flatMap((entry, index) => {
     const networks = declaredNetworks(entry);
     if (ranks[index] === oldest || isEntered(input, index)) return networks.map(() => "none" as const);
-    const wanted = wantedIn(nodes[index] ?? []);
+    const listed = nodes[index];
     const own = uses.filter((_, place) => isUseOf(input, index, place));
     return networks.map((network): Usage => {
       if (own.some(({ held }) => routesIn(held).touches(network))) return "peers";
-      return wanted.touches(network) ? "nodes" : "none";
+      return !listed || wantedIn(listed).touches(network) ? "nodes" : "none";
     });
   });
 }
