@@ -1,3 +1,4 @@
+import { isNamesake } from "./called.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import { allowedKeeper, anyOf, entriesKeeper, routesInto, sourceKeeper } from "./kept-routes.ts";
@@ -90,11 +91,11 @@ function answering({ world, target, sources }: KeepingInput): (held: HeldPeer) =
  * `silent` are the unknown sources of owners that have none of these: one of them may be the same cluster as well.
  */
 function sourcesBehind(held: HeldPeer, sources: readonly JudgedSource[]) {
-  const { owners, source: name } = held;
-  const living = sources.filter(({ mesh }) => owners.includes(mesh));
-  const clusters = living.filter(({ source }) => source === name).map(({ connection }) => connection);
+  const living = sources.filter(({ mesh }) => held.owners.includes(mesh));
+  const named = living.filter((source) => isNamesake(source, held));
+  const clusters = named.map(({ connection }) => connection);
   const asked = living.filter(
-    ({ source, connection }) => source === name || (connection !== undefined && clusters.includes(connection)),
+    (source) => named.includes(source) || (source.connection !== undefined && clusters.includes(source.connection)),
   );
   const isAsked = new Set(asked.map(({ mesh }) => mesh));
   const silent = living.filter((source) => !source.view && !isAsked.has(source.mesh) && routesInto(source.entry, held));

@@ -1,3 +1,4 @@
+import { isNamesake } from "./called.ts";
 import { networksIn } from "./cidr.ts";
 import { endpointRoutes } from "./endpoint.ts";
 import { type Helds, type Holding, heldsOf } from "./holding.ts";
@@ -11,7 +12,7 @@ import type { HeldPeer } from "./peer.ts";
 import type { Asker, Promises, Usage } from "./promised.ts";
 import { meet, rangesOf, type Span } from "./ranges.ts";
 import type { Recall } from "./recall.ts";
-import type { SourceId } from "./source.ts";
+import type { Source } from "./source.ts";
 import { compareTexts } from "./texts.ts";
 
 /** The Peers that a source has in a target already. What is on them works, and what works stays: it is in use. */
@@ -67,9 +68,8 @@ export function usesOf({ sources, holding, kept, recall }: UsesInput): readonly 
 }
 
 /** Peers of a source that are only kept. */
-export function keptOf(source: SourceId, kept: readonly KeptPeer[]): readonly HeldPeer[] {
-  const isOwn = ({ held }: KeptPeer): boolean => held.source === source.source && held.owners.includes(source.mesh);
-  return kept.filter(isOwn).map(({ held }) => held);
+export function keptOf(source: Source, kept: readonly KeptPeer[]): readonly HeldPeer[] {
+  return kept.filter(({ held }) => isNamesake(source, held)).map(({ held }) => held);
 }
 
 /** True where a Peer of another cluster leads to it. */
