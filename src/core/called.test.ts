@@ -51,6 +51,20 @@ describe("a Peer of two meshes, of which one has its name for another cluster", 
     expect(nextPhase(diffPeers(planned))).toMatchObject([{ action: "update", peer: { node: "c2-n1" } }]);
   });
 
+  it("stays when its cluster is lost, also where its first owner has the name for another one by now", () => {
+    const renamed = { ...calling("a", ["hub", "", "east"]), connections: other.connections };
+    const overrides = { meshes: [renamed, other] };
+    const views = (peers: readonly HeldPeer[], two: ClusterView) => [
+      aView([aNode(1, 0)], { peers: known(peers) }),
+      two,
+      aView([], { nodes: unknown }),
+    ];
+    const settled = planOf(aWorld({ views: views(held, both), overrides }), 1).peers.map((peer) => heldAs(peer));
+    expect(settled.map(({ source }) => source)).toEqual(["east", "east"]);
+    const lost = aWorld({ views: views(settled, aView([], { nodes: unknown })), overrides });
+    expect(diffPeers(planOf(lost, 1))).toEqual([]);
+  });
+
   it("stays with its cluster, also when a node of that other one says it has the key", () => {
     const forged = { ...aNode(3, 0, { key: aNode(2, 0).key }), name: aNode(2, 0).name };
     expect(diffPeers(plan([both, aView([forged])], held))).toEqual([]);

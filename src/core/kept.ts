@@ -1,4 +1,4 @@
-import { isNamesake } from "./called.ts";
+import { isNamesake, isSameCluster } from "./called.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import { allowedKeeper, anyOf, entriesKeeper, routesInto, sourceKeeper } from "./kept-routes.ts";
@@ -94,9 +94,7 @@ function sourcesBehind(held: HeldPeer, sources: readonly JudgedSource[]) {
   const living = sources.filter(({ mesh }) => held.owners.includes(mesh));
   const named = living.filter((source) => isNamesake(source, held));
   const clusters = named.map(({ connection }) => connection);
-  const asked = living.filter(
-    (source) => named.includes(source) || (source.connection !== undefined && clusters.includes(source.connection)),
-  );
+  const asked = living.filter((source) => named.includes(source) || isSameCluster(source, clusters, held));
   const isAsked = new Set(asked.map(({ mesh }) => mesh));
   const silent = living.filter((source) => !source.view && !isAsked.has(source.mesh) && routesInto(source.entry, held));
   return asked.length > 0 ? { asked, silent } : { asked: silent, silent: [] };
