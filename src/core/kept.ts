@@ -7,6 +7,7 @@ import { oncePer } from "./once-per.ts";
 import type { HeldPeer } from "./peer.ts";
 import { skipReasons } from "./reasons.ts";
 import { doorsTo, entriesBehind } from "./same-cluster.ts";
+import { compareTexts } from "./texts.ts";
 import type { ClusterView, ConnectedMesh, World } from "./world.ts";
 
 /** Why an existing Peer that is not wanted stays for now. */
@@ -63,13 +64,18 @@ export function keeping(input: KeepingInput): (held: HeldPeer) => Why | undefine
   const answersFor = answering(input);
   return (held) => {
     const answers = answersFor(held);
-    const [first] = answers;
+    const [first] = answers.length > 1 ? answers.toSorted(byReason) : answers;
     const routes = answers.map((why) => why.routes);
     return first && { ...first, routes: allowed(anyOf(held, routes)) };
   };
 }
 
-/** Everybody who would keep a Peer, with what of it; the first of them says why. */
+/** Whose word it is does not depend on who is asked first. */
+function byReason(a: Why, b: Why): number {
+  return compareTexts(a.reason, b.reason) || compareTexts(a.cluster ?? "", b.cluster ?? "");
+}
+
+/** Everybody who would keep a Peer, with what of it. */
 function answering({ world, target, sources }: KeepingInput): (held: HeldPeer) => readonly Why[] {
   const meshes = new Map(world.meshes.map((connected) => [connected.mesh.id, connected]));
   const elsewhereOf = oncePer((owner: ConnectedMesh) => elsewhereKeeping(owner, doorsTo(world, owner, target)));

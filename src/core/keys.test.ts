@@ -47,6 +47,12 @@ describe("a public key that two clusters say they have", () => {
     expect(planned.taken.map(({ node }) => node)).toEqual(["c3-n0"]);
   });
 
+  it("is the same cluster's, in whatever order the mesh lists them", () => {
+    const views = [aView([aNode(1, 0)]), aView([one]), aView([copy])];
+    const reversed = { ...mesh, entries: mesh.entries.toReversed() };
+    expect(sourcesOf(planOf(aWorld({ meshes: [reversed], views }), 1))).toEqual(["c2"]);
+  });
+
   it("stays with the one that has a Peer here", () => {
     expect(sourcesOf(plan({ held: ofThree }))).toEqual(["c3"]);
   });

@@ -154,7 +154,7 @@ function winnerOf(bids: readonly Bid[], held: HeldPeer | undefined, isKept: () =
   if (continued.length === 0 && isKept()) return undefined;
   if (clusters.size === 1) return bids[0]?.source.connection;
   const [first] = (continued.length > 0 ? continued : bids).toSorted(
-    (a, b) => order(a, held) - order(b, held) || byRank(a, b),
+    (a, b) => order(a, held) - order(b, held) || byRank(a, b) || compareTexts(a.source.source, b.source.source),
   );
   return first?.source.connection;
 }
