@@ -122,13 +122,19 @@ export function mergeShared({ wishes }: { readonly wishes: readonly Candidate[] 
 }
 
 /**
- * The Peer as the oldest mesh that wants it, whatever its name, and each route as the oldest that wants that: what a newer
- * one adds is no older for being on the same Peer.
+ * The Peer as the oldest mesh that wants it, whatever its name, and each route as those that want that, the oldest first: what
+ * a newer one adds is no older for being on the same Peer.
  */
 function rankedBy(wishes: readonly Candidate[]): Pick<Candidate, "rank" | "ranks"> {
-  const newestFirst = wishes.toSorted((a, b) => compareTexts(b.rank, a.rank));
-  const ranks = new Map(newestFirst.flatMap(({ rank, routes }) => routes.map(({ text }) => [text, rank] as const)));
-  return { rank: newestFirst.at(-1)?.rank ?? "", ranks };
+  const oldestFirst = wishes.toSorted((a, b) => compareTexts(a.rank, b.rank));
+  const ranks = new Map<string, readonly string[]>();
+  for (const { rank, routes } of oldestFirst) {
+    for (const { text } of routes) {
+      const known = ranks.get(text) ?? [];
+      if (known.at(-1) !== rank) ranks.set(text, [...known, rank]);
+    }
+  }
+  return { rank: oldestFirst[0]?.rank ?? "", ranks };
 }
 
 export interface ReachSurroundings extends Surroundings {

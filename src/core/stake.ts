@@ -124,5 +124,7 @@ const incumbentClaims = onceFor((candidate: Candidate): readonly Claim[] =>
 );
 
 function claimFor({ publicKey, cluster, rank, ranks }: Candidate, route: Cidr, incumbent: boolean): Claim {
-  return { peer: publicKey, cluster, route, incumbent, rank: ranks?.get(route.text) ?? rank };
+  const all = ranks?.get(route.text) ?? [rank];
+  const claim = { peer: publicKey, cluster, route, incumbent, rank: all[0] ?? rank };
+  return all.length > 1 ? { ...claim, ranks: all } : claim;
 }
