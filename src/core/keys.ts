@@ -6,7 +6,7 @@ import { keeping } from "./kept.ts";
 import { rankOf } from "./mesh.ts";
 import type { MeshNode, NodeFacts } from "./node.ts";
 import { onceFor } from "./once-per.ts";
-import type { HeldPeer } from "./peer.ts";
+import { type HeldPeer, routesOf } from "./peer.ts";
 import type { Recall } from "./recall.ts";
 import { compareTexts } from "./texts.ts";
 import type { World } from "./world.ts";
@@ -159,15 +159,21 @@ function winnerOf(bids: readonly Bid[], held: HeldPeer | undefined, isKept: () =
   return first?.source.connection;
 }
 
-/** Of those that call the cluster as the Peer does; of the Peer's other owners where none does. */
+/**
+ * Of those that call the cluster as the Peer does; where none does, of its other owners those whose node's WireGuard IP is on
+ * it, or who can mean no other cluster.
+ */
 function continuedBy(bids: readonly Bid[], held: HeldPeer): readonly Bid[] {
   const named = bids.filter(({ source }) => isNamesake(source, held));
-  return named.length > 0 ? named : bids.filter(({ source }) => isMeant(source, held));
+  if (named.length > 0) return named;
+  const owned = bids.filter(({ source }) => held.owners.includes(source.mesh));
+  const there = routesOf(held);
+  const addressed = owned.filter(({ node }) => there.covers(node.wireguard));
+  return addressed.length > 0 ? addressed : owned.filter(({ source }) => isMeant(source, held));
 }
 
 /** Which entry another owner means, the node's WireGuard IP tells, unless its mesh has the name for the same cluster. */
 function isMeant({ mesh, connected, source }: JudgedSource, held: HeldPeer): boolean {
-  if (!held.owners.includes(mesh)) return false;
   const { entries } = connected.mesh;
   const behind = entriesByAddress(entries, held);
   const meant = entries.filter(
