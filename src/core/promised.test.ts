@@ -4,11 +4,11 @@ import { networksIn } from "./cidr.ts";
 import { diffPeers, type PeerChange } from "./diff.ts";
 import { parseDiscovered } from "./discovered.ts";
 import { hostText } from "./endpoint.ts";
-import { clusterName, meshId, nodeName } from "./ids.ts";
+import { type ClusterName, clusterName, meshId, nodeName } from "./ids.ts";
 import { declaredNetworks, type Mesh, type MeshEntry } from "./mesh.ts";
 import type { NodeFacts } from "./node.ts";
 import type { HeldPeer } from "./peer.ts";
-import type { World } from "./world.ts";
+import type { EntryConnection, World } from "./world.ts";
 
 const asFlat = (typed: Mesh): Mesh => ({
   ...typed,
@@ -144,6 +144,27 @@ describe("an endpoint that a Peer has", () => {
       nowhere,
       ["10.3.0.0/24", "10.200.3.1/32", "192.168.3.0/24"],
     ]);
+  });
+});
+
+describe("an endpoint that stands on a Peer of two meshes until the node is met", () => {
+  it("stays when the older one loses the cluster: the other gains nothing of what was kept out", () => {
+    const [older] = twoMeshes();
+    const [, { entries }] = twoMeshes({ more: ["192.168.3.0/24"] });
+    const newer = { ...aMesh(3), createdAt: lately, entries: [...older.entries, ...entries.slice(1)] };
+    const second = [aNode(2, 1, { forceEndpoint: "", kiloEndpoint: "192.168.3.4:51820" })];
+    const third = [aNode(3, 0)];
+    const before = planHub([older, newer], { second, third });
+    expect(endpointOf(before, "c2-n1")).toBe("192.168.3.4");
+    expect(routesOf(before, "c3")).not.toContain("192.168.3.0/24");
+    const { connections, ...rest } = connected(older);
+    const lost: EntryConnection = { state: "unknown", reason: "SecretMissing" };
+    const blind = {
+      ...rest,
+      connections: new Map<ClusterName, EntryConnection>(connections).set(clusterName("c2"), lost),
+    };
+    const overrides = { meshes: [blind, connected(newer)] };
+    expect(touched(planHub([], { held: stored(before), second, third, overrides }))).toEqual([]);
   });
 });
 
