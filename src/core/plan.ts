@@ -18,7 +18,7 @@ import { settlePeers } from "./settle-peers.ts";
 import { placeShares, renderInput, renderShare, shareOut, stakesOf } from "./shares.ts";
 import { silentIn } from "./silent-owners.ts";
 import type { SourceId } from "./source.ts";
-import { type Use, usesOf } from "./uses.ts";
+import { lastKnownCluster, type Use, usesOf } from "./uses.ts";
 import type { World } from "./world.ts";
 
 /** What one source gives to a target. */
@@ -108,7 +108,7 @@ export function planTarget(world: World, target: ConnectionId, recall = new Reca
 function promisesOf(sources: readonly JudgedSource[], uses: readonly Use[], recall: Recall): Promises {
   const declared = {
     entries: sources.map(({ entry }) => entry),
-    connections: sources.map(({ connection }) => connection),
+    connections: sources.map((source) => source.connection ?? lastKnownCluster(source, uses)),
     ranks: sources.map(({ connected }) => rankOf(connected.mesh)),
   };
   const nodes = sources.map(({ view, admitted }) => view && admitted);

@@ -249,6 +249,21 @@ describe("an address of a node that its entry does not declare", () => {
     expect(diffPeers(planOf(aWorld({ meshes, views }), 1))).toEqual([]);
   });
 
+  it("is not routed into what a mesh uses of a cluster that it has lost, while another mesh still has its Peers", () => {
+    const [first, other] = twoMeshes({ isFirstFlat: true, more: ["172.16.0.0/16"] });
+    const also = { ...twoMeshes()[1], id: meshId("kilo-system", "also"), name: "also", createdAt: lately };
+    const before = planHub([first, other, also], { third: [aNode(3, 0)] });
+    expect(routesOf(before, "c2")).not.toContain("172.16.2.1/32");
+    const { connections, ...rest } = connected(other);
+    const lost: EntryConnection = { state: "unknown", reason: "SecretMissing" };
+    const blind = {
+      ...rest,
+      connections: new Map<ClusterName, EntryConnection>(connections).set(clusterName("c3"), lost),
+    };
+    const overrides = { meshes: [connected(first), blind, connected(also)] };
+    expect(touched(planHub([], { held: stored(before), third: [aNode(3, 0)], overrides }))).toEqual([]);
+  });
+
   it("is not routed into what a cluster uses that cannot be seen now, also where two meshes have two names for it", () => {
     const [first, typed] = twoMeshes({ isFirstFlat: true, more: ["172.16.0.0/16"] });
     const other = asFlat(typed);

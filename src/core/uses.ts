@@ -1,10 +1,11 @@
-import { isNamesake } from "./called.ts";
+import { entriesByAddress, isNamesake } from "./called.ts";
 import { networksIn } from "./cidr.ts";
 import { endpointRoutes } from "./endpoint.ts";
 import { type Helds, type Holding, heldsOf } from "./holding.ts";
 import type { ConnectionId, MeshId } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import type { KeptPeer } from "./kept.ts";
+import { routesInto } from "./kept-routes.ts";
 import { declaredNetworks, declaredRanges } from "./mesh.ts";
 import { type MeshNode, ownRoutes } from "./node.ts";
 import { onceFor } from "./once-per.ts";
@@ -70,6 +71,16 @@ export function usesOf({ sources, holding, kept, recall }: UsesInput): readonly 
 /** Peers of a source that are only kept. */
 export function keptOf(source: Source, kept: readonly KeptPeer[]): readonly HeldPeer[] {
   return kept.filter(({ held }) => isNamesake(source, held)).map(({ held }) => held);
+}
+
+/** Where an entry that leads nowhere now has led: another mesh has a Peer with it that comes from there. */
+export function lastKnownCluster({ mesh, entry, connected }: Source, uses: readonly Use[]): ConnectionId | undefined {
+  const isShared = (held: HeldPeer): boolean =>
+    held.owners.length > 1 &&
+    held.owners.includes(mesh) &&
+    entriesByAddress(connected.mesh.entries, held).every((behind) => behind === entry) &&
+    routesInto(entry, held);
+  return uses.find(({ cluster, held }) => cluster !== undefined && held.some(isShared))?.cluster;
 }
 
 /** True where a Peer of another cluster leads to it. */
