@@ -6,7 +6,7 @@ import { keeping } from "./kept.ts";
 import { rankOf } from "./mesh.ts";
 import type { MeshNode, NodeFacts } from "./node.ts";
 import { onceFor } from "./once-per.ts";
-import { type HeldPeer, routesOf } from "./peer.ts";
+import type { HeldPeer } from "./peer.ts";
 import type { Recall } from "./recall.ts";
 import { compareTexts } from "./texts.ts";
 import type { World } from "./world.ts";
@@ -167,8 +167,7 @@ function continuedBy(bids: readonly Bid[], held: HeldPeer): readonly Bid[] {
   const named = bids.filter(({ source }) => isNamesake(source, held));
   if (named.length > 0) return named;
   const owned = bids.filter(({ source }) => held.owners.includes(source.mesh));
-  const there = routesOf(held);
-  const addressed = owned.filter(({ node }) => there.covers(node.wireguard));
+  const addressed = owned.filter(({ node }) => held.allowedIps.includes(node.wireguard.text));
   return addressed.length > 0 ? addressed : owned.filter(({ source }) => isMeant(source, held));
 }
 
