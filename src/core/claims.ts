@@ -12,6 +12,8 @@ export interface Claim {
   readonly incumbent: boolean;
   /** Among newcomers the smallest has it. */
   readonly rank: string;
+  /** Of all meshes that want it, the smallest first; absent where it is one. */
+  readonly ranks?: readonly string[];
 }
 
 /** A claim that has to wait for somebody else. */

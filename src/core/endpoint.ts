@@ -54,7 +54,11 @@ function isDnsName(text: string): boolean {
   );
 }
 
+const nowhere = "192.0.2.1";
+
 /** An address that nobody has: a Peer without any endpoint would hide changes of other Peers from Kilo. */
 export function nowhereAt(port: number): Endpoint {
-  return { host: { ip: "192.0.2.1" }, port };
+  return { host: { ip: nowhere }, port };
 }
+
+export const isNowhere = (endpoint: Endpoint): boolean => hostText(endpoint) === nowhere;

@@ -23,7 +23,7 @@ const withEntries = (mesh: Mesh, change: (entry: MeshEntry) => MeshEntry): Mesh 
   entries: mesh.entries.map(change),
 });
 
-describe("the Peer of a cluster that cannot be seen", () => {
+describe("a Peer that is kept", () => {
   it("keeps hosts that lie side by side and that nobody declared, as the flat form allows them", () => {
     const mesh = aMesh(2, { allowedNetworks: ["10.1.0.0/16", "10.200.1.0/24"] });
     const held = heldFor([mesh], [aNode(1, 0, { internalIps: ["172.16.1.2", "172.16.1.3"] })]);
@@ -39,6 +39,17 @@ describe("the Peer of a cluster that cannot be seen", () => {
     expect(changes([aMesh(2)], lost, held)).toMatchObject([
       { action: "shrink", routes: ["10.1.0.0/16", "10.200.1.1/32"] },
     ]);
+  });
+
+  it("has no tunnel in it: a node of its cluster that says it is there has to come to us first", () => {
+    const held = heldFor([aMesh(2)]);
+    const inside = aNode(1, 1, { forceEndpoint: "10.1.0.9:51820" });
+    const departing = [{ name: aNode(1, 0).name, afterMs: 5000, needsList: false }];
+    const world = aWorld({ meshes: [aMesh(2)], views: [aView([inside], { departures: departing }), target(held)] });
+    expect(planOf(world, 2)).toMatchObject({
+      kept: [{ routes: ["10.1.0.0/24", "10.200.1.1/32"] }],
+      peers: [{ node: inside.name, endpoint: { host: { ip: "192.0.2.1" }, port: 51820 }, keepaliveSeconds: 25 }],
+    });
   });
 
   it("is not cut off: no tunnel of another cluster leads to its endpoint", () => {

@@ -1,3 +1,4 @@
+import { isNamesake, isSameCluster } from "./called.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import { allowedKeeper, anyOf, entriesKeeper, routesInto, sourceKeeper } from "./kept-routes.ts";
@@ -6,6 +7,7 @@ import { oncePer } from "./once-per.ts";
 import type { HeldPeer } from "./peer.ts";
 import { skipReasons } from "./reasons.ts";
 import { doorsTo, entriesBehind } from "./same-cluster.ts";
+import { compareTexts } from "./texts.ts";
 import type { ClusterView, ConnectedMesh, World } from "./world.ts";
 
 /** Why an existing Peer that is not wanted stays for now. */
@@ -62,13 +64,18 @@ export function keeping(input: KeepingInput): (held: HeldPeer) => Why | undefine
   const answersFor = answering(input);
   return (held) => {
     const answers = answersFor(held);
-    const [first] = answers;
+    const [first] = answers.length > 1 ? answers.toSorted(byReason) : answers;
     const routes = answers.map((why) => why.routes);
     return first && { ...first, routes: allowed(anyOf(held, routes)) };
   };
 }
 
-/** Everybody who would keep a Peer, with what of it; the first of them says why. */
+/** Whose word it is does not depend on who is asked first. */
+function byReason(a: Why, b: Why): number {
+  return compareTexts(a.reason, b.reason) || compareTexts(a.cluster ?? "", b.cluster ?? "");
+}
+
+/** Everybody who would keep a Peer, with what of it. */
 function answering({ world, target, sources }: KeepingInput): (held: HeldPeer) => readonly Why[] {
   const meshes = new Map(world.meshes.map((connected) => [connected.mesh.id, connected]));
   const elsewhereOf = oncePer((owner: ConnectedMesh) => elsewhereKeeping(owner, doorsTo(world, owner, target)));
@@ -90,12 +97,10 @@ function answering({ world, target, sources }: KeepingInput): (held: HeldPeer) =
  * `silent` are the unknown sources of owners that have none of these: one of them may be the same cluster as well.
  */
 function sourcesBehind(held: HeldPeer, sources: readonly JudgedSource[]) {
-  const { owners, source: name } = held;
-  const living = sources.filter(({ mesh }) => owners.includes(mesh));
-  const clusters = living.filter(({ source }) => source === name).map(({ connection }) => connection);
-  const asked = living.filter(
-    ({ source, connection }) => source === name || (connection !== undefined && clusters.includes(connection)),
-  );
+  const living = sources.filter(({ mesh }) => held.owners.includes(mesh));
+  const named = living.filter((source) => isNamesake(source, held));
+  const clusters = named.map(({ connection }) => connection);
+  const asked = living.filter((source) => named.includes(source) || isSameCluster(source, clusters, held));
   const isAsked = new Set(asked.map(({ mesh }) => mesh));
   const silent = living.filter((source) => !source.view && !isAsked.has(source.mesh) && routesInto(source.entry, held));
   return asked.length > 0 ? { asked, silent } : { asked: silent, silent: [] };

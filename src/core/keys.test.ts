@@ -12,6 +12,7 @@ import {
   planOf,
   unknown,
 } from "../../test/support/build.ts";
+import { networksIn } from "./cidr.ts";
 import { diffPeers } from "./diff.ts";
 import { type ClusterName, clusterName, meshId } from "./ids.ts";
 import { declaredNetworks, type Mesh } from "./mesh.ts";
@@ -45,6 +46,12 @@ describe("a public key that two clusters say they have", () => {
     const planned = plan({});
     expect(sourcesOf(planned)).toEqual(["c2"]);
     expect(planned.taken.map(({ node }) => node)).toEqual(["c3-n0"]);
+  });
+
+  it("is the same cluster's, in whatever order the mesh lists them", () => {
+    const views = [aView([aNode(1, 0)]), aView([one]), aView([copy])];
+    const reversed = { ...mesh, entries: mesh.entries.toReversed() };
+    expect(sourcesOf(planOf(aWorld({ meshes: [reversed], views }), 1))).toEqual(["c2"]);
   });
 
   it("stays with the one that has a Peer here", () => {
@@ -109,6 +116,22 @@ describe("a Peer that two meshes share, each with its own name for the cluster",
     const forger = connected(meshOf("c", ["c1", "c3"], "2019-01-01T00:00:00Z"));
     const forged = { ...copy, name: one.name };
     expect(sourcesOf(planHub([theirs, forger], shared, [forged]))).toEqual(["c2"]);
+  });
+
+  it("loses nothing of the second one when the first is gone, whatever else of the second may have hosts of it", () => {
+    const wide = later.entries.concat(mesh.entries.filter(({ name }) => name === "c3")).map((entry) => {
+      if (entry.name !== "c3") return entry;
+      return { ...entry, networks: { form: "flat", allowed: networksIn(["10.3.0.0/16", "172.16.0.0/16"]) } as const };
+    });
+    const lost: EntryConnection = { state: "unknown", reason: "SecretMissing" };
+    const { connections, ...rest } = connected({ ...later, entries: wide });
+    const left = {
+      ...rest,
+      connections: new Map<ClusterName, EntryConnection>(connections).set(clusterName("c3"), lost),
+    };
+    expect(diffPeers(planHub([left], shared))).toMatchObject([
+      { action: "update", peer: { source: "c2", owners: [later.id], routes: [{ text: "10.2.0.0/24" }, {}] } },
+    ]);
   });
 
   it("goes to the second one in one write when the first, which cannot be led to the target, declares nothing of it now", () => {

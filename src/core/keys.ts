@@ -1,15 +1,13 @@
-import { isHost, networksIn } from "./cidr.ts";
+import { type Called, entriesByAddress, isCalledAfter, isNamesake } from "./called.ts";
 import { type Helds, type Holding, heldsOf, heldWithKey } from "./holding.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import { keeping } from "./kept.ts";
-import { type MeshEntry, rankOf, wireguardNetworks } from "./mesh.ts";
+import { rankOf } from "./mesh.ts";
 import type { MeshNode, NodeFacts } from "./node.ts";
 import { onceFor } from "./once-per.ts";
 import type { HeldPeer } from "./peer.ts";
 import type { Recall } from "./recall.ts";
-import { isInside } from "./routes.ts";
-import type { SourceId } from "./source.ts";
 import { compareTexts } from "./texts.ts";
 import type { World } from "./world.ts";
 
@@ -68,14 +66,15 @@ export function settleKeys(input: KeysInput): SettledKeys {
 
 function surveyOf({ sources, holding, recall }: KeysInput, ownKeys: ReadonlySet<string>) {
   const wishes = sources.map((source) => {
-    const { mesh, source: name, admitted } = source;
-    return recall.of(source).wishedKeys({ mesh, source: name, admitted, helds: heldsOf(holding, admitted) });
+    const { mesh, source: name, admitted, connected } = source;
+    const { entries } = connected.mesh;
+    return recall.of(source).wishedKeys({ mesh, source: name, entries, admitted, helds: heldsOf(holding, admitted) });
   });
   const { disputed, unwanted } = recall.surveyKeys({ wishes, ownKeys, held: holding.roster.keys });
   return { disputed, unwanted: unwanted.flatMap((place) => holding.ours[place] ?? []) };
 }
 
-export interface KeysOfSource extends SourceId {
+export interface KeysOfSource extends Called {
   readonly admitted: readonly MeshNode[];
   /** Of each of them. */
   readonly helds: Helds;
@@ -91,7 +90,7 @@ export interface WishedKeys {
 export function wishedKeys({ admitted, helds, ...source }: KeysOfSource): WishedKeys {
   const isDoubtful = (_: MeshNode, index: number): boolean => {
     const held = helds[index];
-    return held !== undefined && !continues(source, held);
+    return held !== undefined && !isCalledAfter(source, held);
   };
   return { keys: admitted.map(keyOf), doubtful: admitted.filter(isDoubtful).map(keyOf) };
 }
@@ -149,37 +148,38 @@ const keysOf = onceFor((nodes: readonly NodeFacts[]) => new Set(nodes.map(({ key
 /** The cluster that has the key; undefined when none of the bidders has. */
 function winnerOf(bids: readonly Bid[], held: HeldPeer | undefined, isKept: () => boolean): ConnectionId | undefined {
   const [only] = bids.length === 1 ? bids : [];
-  if (only && (!held || continues(only.source, held))) return only.source.connection;
+  if (only && (!held || isNamesake(only.source, held))) return only.source.connection;
   const clusters = new Set(bids.map(({ source }) => source.connection));
   const continued = held ? continuedBy(bids, held) : [];
   if (continued.length === 0 && isKept()) return undefined;
   if (clusters.size === 1) return bids[0]?.source.connection;
   const [first] = (continued.length > 0 ? continued : bids).toSorted(
-    (a, b) => order(a, held) - order(b, held) || byRank(a, b),
+    (a, b) => order(a, held) - order(b, held) || byRank(a, b) || compareTexts(a.source.source, b.source.source),
   );
   return first?.source.connection;
 }
 
-/** Of those that call the cluster as the Peer does; of the Peer's other owners where none does. */
+/**
+ * Of those that call the cluster as the Peer does; where none does, of its other owners those whose node's WireGuard IP is on
+ * it, or who can mean no other cluster.
+ */
 function continuedBy(bids: readonly Bid[], held: HeldPeer): readonly Bid[] {
-  const named = bids.filter(({ source }) => continues(source, held));
-  return named.length > 0 ? named : bids.filter(({ source }) => isMeant(source, held));
+  const named = bids.filter(({ source }) => isNamesake(source, held));
+  if (named.length > 0) return named;
+  const owned = bids.filter(({ source }) => held.owners.includes(source.mesh));
+  const addressed = owned.filter(({ node }) => held.allowedIps.includes(node.wireguard.text));
+  return addressed.length > 0 ? addressed : owned.filter(({ source }) => isMeant(source, held));
 }
 
-/**
- * A Peer bears the name that its first owner has for the cluster. Which entry another owner means, the node's WireGuard IP
- * tells: the rest of what is on the Peer may lie in what that owner declares for others.
- */
+/** Which entry another owner means, the node's WireGuard IP tells, unless its mesh has the name for the same cluster. */
 function isMeant({ mesh, connected, source }: JudgedSource, held: HeldPeer): boolean {
-  if (!held.owners.includes(mesh)) return false;
-  const hosts = networksIn(held.allowedIps).filter(isHost);
-  const isBehind = (entry: MeshEntry): boolean => hosts.some((host) => isInside(wireguardNetworks(entry), host));
-  const meant = connected.mesh.entries.filter((entry) => entry.name === held.source || isBehind(entry));
+  const { entries } = connected.mesh;
+  const behind = entriesByAddress(entries, held);
+  const meant = entries.filter(
+    (entry) => behind.includes(entry) || isCalledAfter({ mesh, source: entry.name, entries }, held),
+  );
   return meant.length === 1 && meant[0]?.name === source;
 }
-
-const continues = ({ mesh, source }: SourceId, held: HeldPeer): boolean =>
-  held.owners.includes(mesh) && held.source === source;
 
 const order = ({ node }: Bid, held: HeldPeer | undefined): number => (held?.node === node.name ? 0 : 1);
 

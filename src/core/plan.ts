@@ -18,7 +18,7 @@ import { settlePeers } from "./settle-peers.ts";
 import { placeShares, renderInput, renderShare, shareOut, stakesOf } from "./shares.ts";
 import { silentIn } from "./silent-owners.ts";
 import type { SourceId } from "./source.ts";
-import { type Use, usesOf } from "./uses.ts";
+import { lastKnownCluster, type Use, usesOf } from "./uses.ts";
 import type { World } from "./world.ts";
 
 /** What one source gives to a target. */
@@ -80,11 +80,11 @@ export function planTarget(world: World, target: ConnectionId, recall = new Reca
   const servers = recall.serversOf({ servers: world.servers, resolved: world.resolved });
   const uses = usesOf({ sources, holding, kept, recall });
   const promised = recall.promisedTo(promisesOf(judged, uses, recall));
-  const around = { world, view, holding, kept, servers, promised, uses };
+  const others = recall.othersOf({ foreign: holding.foreign, kept });
+  const around = { world, view, holding, kept, servers, promised, uses, others };
   const rendered = sources.map((source) => renderShare(source, around, recall));
   const { shares, taken, rivalled, notes } = shareOut({ rendered, shared, holding, recall });
   const placed = placeShares(shares, { ...around, silentOf: silentIn({ world, target, sources }, recall) });
-  const others = recall.othersOf({ foreign: holding.foreign, kept });
   const waitsMs = placed.flatMap((share) => share.waitsMs);
   return {
     state: "known",
@@ -108,10 +108,10 @@ export function planTarget(world: World, target: ConnectionId, recall = new Reca
 function promisesOf(sources: readonly JudgedSource[], uses: readonly Use[], recall: Recall): Promises {
   const declared = {
     entries: sources.map(({ entry }) => entry),
-    connections: sources.map(({ connection }) => connection),
+    connections: sources.map((source) => source.connection ?? lastKnownCluster(source, uses)),
     ranks: sources.map(({ connected }) => rankOf(connected.mesh)),
   };
-  const nodes = sources.map(({ admitted }) => admitted);
+  const nodes = sources.map(({ view, admitted }) => view && admitted);
   return { ...declared, usages: recall.usagesOf({ ...declared, nodes, uses }) };
 }
 

@@ -4,11 +4,11 @@ import { networksIn } from "./cidr.ts";
 import { diffPeers, type PeerChange } from "./diff.ts";
 import { parseDiscovered } from "./discovered.ts";
 import { hostText } from "./endpoint.ts";
-import { clusterName, meshId, nodeName } from "./ids.ts";
+import { type ClusterName, clusterName, meshId, nodeName } from "./ids.ts";
 import { declaredNetworks, type Mesh, type MeshEntry } from "./mesh.ts";
 import type { NodeFacts } from "./node.ts";
 import type { HeldPeer } from "./peer.ts";
-import type { World } from "./world.ts";
+import type { EntryConnection, World } from "./world.ts";
 
 const asFlat = (typed: Mesh): Mesh => ({
   ...typed,
@@ -19,9 +19,13 @@ const asFlat = (typed: Mesh): Mesh => ({
 });
 const mesh = asFlat(aMesh(3));
 
-function plan(facts: Partial<NodeFacts>, { meshes = [mesh], held = [] as readonly HeldPeer[] } = {}) {
+const answers: World["resolved"] = new Map([["gw.test", ["10.2.0.9"]]]);
+
+function plan(
+  facts: Partial<NodeFacts>,
+  { meshes = [mesh], held = [] as readonly HeldPeer[], resolved = answers } = {},
+) {
   const views = [aView([aNode(1, 0)], { peers: known(held) }), aView([aNode(2, 0)]), aView([aNode(3, 0, facts)])];
-  const resolved = new Map([["gw.test", ["10.2.0.9"]]]);
   return planOf(aWorld({ meshes, views, overrides: { resolved } }), 1);
 }
 
@@ -42,6 +46,12 @@ describe("an address that another cluster is declared to have", () => {
     const peer = planned.peers.find(({ source }) => source === "c3");
     expect(peer).toMatchObject({ endpoint: { host: { ip: "192.0.2.1" }, port: 51820 }, keepaliveSeconds: 25 });
     expect(routesOf(planned, "c2")).toEqual(usual);
+  });
+
+  it("is no endpoint also while the name that leads there has no answer, as after a start", () => {
+    const facts = { forceEndpoint: "gw.test:51820" };
+    const held = plan(facts).peers.map((peer) => heldAs(peer));
+    expect(diffPeers(plan(facts, { held, resolved: new Map() }))).toEqual([]);
   });
 
   it("stays where it is on a Peer: declaring it later takes it from nobody", () => {
@@ -137,6 +147,27 @@ describe("an endpoint that a Peer has", () => {
   });
 });
 
+describe("an endpoint that stands on a Peer of two meshes until the node is met", () => {
+  it("stays when the older one loses the cluster: the other gains nothing of what was kept out", () => {
+    const [older] = twoMeshes();
+    const [, { entries }] = twoMeshes({ more: ["192.168.3.0/24"] });
+    const newer = { ...aMesh(3), createdAt: lately, entries: [...older.entries, ...entries.slice(1)] };
+    const second = [aNode(2, 1, { forceEndpoint: "", kiloEndpoint: "192.168.3.4:51820" })];
+    const third = [aNode(3, 0)];
+    const before = planHub([older, newer], { second, third });
+    expect(endpointOf(before, "c2-n1")).toBe("192.168.3.4");
+    expect(routesOf(before, "c3")).not.toContain("192.168.3.0/24");
+    const { connections, ...rest } = connected(older);
+    const lost: EntryConnection = { state: "unknown", reason: "SecretMissing" };
+    const blind = {
+      ...rest,
+      connections: new Map<ClusterName, EntryConnection>(connections).set(clusterName("c2"), lost),
+    };
+    const overrides = { meshes: [blind, connected(newer)] };
+    expect(touched(planHub([], { held: stored(before), second, third, overrides }))).toEqual([]);
+  });
+});
+
 describe("an endpoint that a Peer would get", () => {
   it("is there for the node of an older mesh, whatever a newer one declares", () => {
     const meshes = twoMeshes({ more: ["198.51.100.0/25"] });
@@ -206,6 +237,31 @@ describe("an address of a node that its entry does not declare", () => {
     const meshes = twoMeshes({ isFirstFlat: true, more: ["172.16.2.0/24"] });
     const planned = planHub(meshes, { third: [aNode(3, 0)] });
     expect(routesOf(planned, "c2")).toContain("172.16.2.1/32");
+  });
+
+  it("is not routed because a cluster is lost that has nodes in the network, though no Peer yet", () => {
+    const meshes = twoMeshes({ isFirstFlat: true, more: ["172.16.0.0/16"] });
+    const nameless = [aNode(3, 0, { forceEndpoint: "gw.test:51820" })];
+    const before = planHub(meshes, { third: nameless });
+    expect(routesOf(before, "c2")).not.toContain("172.16.2.1/32");
+    const hub = aView([aNode(1, 0)], { peers: known(stored(before)) });
+    const views = [hub, aView([aNode(2, 0)]), aView([], { nodes: unknown })];
+    expect(diffPeers(planOf(aWorld({ meshes, views }), 1))).toEqual([]);
+  });
+
+  it("is not routed into what a mesh uses of a cluster that it has lost, while another mesh still has its Peers", () => {
+    const [first, other] = twoMeshes({ isFirstFlat: true, more: ["172.16.0.0/16"] });
+    const also = { ...twoMeshes()[1], id: meshId("kilo-system", "also"), name: "also", createdAt: lately };
+    const before = planHub([first, other, also], { third: [aNode(3, 0)] });
+    expect(routesOf(before, "c2")).not.toContain("172.16.2.1/32");
+    const { connections, ...rest } = connected(other);
+    const lost: EntryConnection = { state: "unknown", reason: "SecretMissing" };
+    const blind = {
+      ...rest,
+      connections: new Map<ClusterName, EntryConnection>(connections).set(clusterName("c3"), lost),
+    };
+    const overrides = { meshes: [connected(first), blind, connected(also)] };
+    expect(touched(planHub([], { held: stored(before), third: [aNode(3, 0)], overrides }))).toEqual([]);
   });
 
   it("is not routed into what a cluster uses that cannot be seen now, also where two meshes have two names for it", () => {

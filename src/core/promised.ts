@@ -31,7 +31,7 @@ export type Usage = "peers" | "nodes" | "none";
 
 export interface Promises {
   readonly entries: readonly MeshEntry[];
-  /** Where each of them leads. One that leads nowhere now is another cluster than any. */
+  /** Where each of them leads, or led as far as Peers tell. One of which nothing tells it is another cluster than any. */
   readonly connections: readonly (ConnectionId | undefined)[];
   /** Of the mesh of each. */
   readonly ranks: readonly string[];

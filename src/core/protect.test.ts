@@ -52,6 +52,17 @@ describe("what a mesh declares for a target", () => {
   const first = { ...meshOf("first", [1, 2]), ...old };
   const greedy = { ...meshOf("greedy", [1, 3], { c1: ["10.2.0.0/16", "10.200.2.0/24"] }), ...recent };
 
+  it.each(["newer", "older"])("takes nothing from a Peer that it shares with another mesh, be it %s", (age) => {
+    const flat = asFlat(first);
+    const held = heldAfter(flat);
+    expect(held[0]?.allowedIps).toContain("172.16.2.1/32");
+    const createdAt = age === "newer" ? recent.createdAt : "2019-01-01T00:00:00Z";
+    const joining = { ...asFlat(meshOf("joining", [1, 2], { c1: ["172.16.0.0/16"] })), createdAt };
+    const planned = plan([flat, joining], { held });
+    expect(routesOf(planned, "c2")).toEqual([...usual, "172.16.2.1/32"]);
+    expect(routesOf(plan([flat, joining]), "c2").includes("172.16.2.1/32")).toBe(age === "newer");
+  });
+
   it.each(["newer", "older"])("takes nothing from the Peers of another mesh, be it %s", (age) => {
     const held = heldAfter(first);
     const other = age === "newer" ? greedy : { ...greedy, createdAt: "2019-01-01T00:00:00Z" };

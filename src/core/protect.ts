@@ -58,18 +58,27 @@ const nobodys = rangesOf(
 
 export function mayRoute(protection: Protection, claim: Claim): boolean {
   const { ends, declared, ranks } = protection;
-  const { route, rank, incumbent } = claim;
-  if (!isBearable(protection, claim) || ends.some((ranges) => ranges.touches(route))) return false;
+  const { route, incumbent } = claim;
+  const rank = isBearable(protection, claim) ? firstUnbarred(protection, claim) : undefined;
+  if (rank === undefined || ends.some((ranges) => ranges.touches(route))) return false;
   const isOlder = (other = ""): boolean => compareTexts(other, rank) < 0;
   return incumbent || !declared.some((ranges, index) => isOlder(ranks[index]) && ranges.touches(route));
 }
 
 /** True where nobody but other meshes can object. */
-function isBearable({ own, declared, ranks, allowed, ipv6 }: Protection, { route, rank }: Claim): boolean {
+function isBearable(protection: Protection, claim: Claim): boolean {
+  const { own, allowed, ipv6 } = protection;
+  const { route } = claim;
   if (allowed.length > 0 && !allowed.some((network) => contains(network, route))) return false;
   if (route.prefix === 0 || (route.family === 6 && !ipv6)) return false;
-  if (own.some((ranges) => ranges.touches(route))) return false;
-  return !declared.some((ranges, index) => ranks[index] === rank && ranges.touches(route));
+  return !own.some((ranges) => ranges.touches(route)) && firstUnbarred(protection, claim) !== undefined;
+}
+
+/** Of the meshes that want a route, the first that does not itself declare it for the target; one bars it for itself alone. */
+function firstUnbarred({ declared, ranks }: Protection, { route, rank, ranks: all = [rank] }: Claim) {
+  const bars = (one: string): boolean =>
+    declared.some((ranges, index) => ranks[index] === one && ranges.touches(route));
+  return all.find((one) => !bars(one));
 }
 
 /**

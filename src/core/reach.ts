@@ -1,4 +1,4 @@
-import { type Endpoint, endpointRoutes, nowhereAt } from "./endpoint.ts";
+import { type Endpoint, endpointRoutes, isNowhere, nowhereAt } from "./endpoint.ts";
 import type { Helds, Matched } from "./holding.ts";
 import type { ConnectionId, PeerName } from "./ids.ts";
 import { type Moving, nextMove, takeTurns } from "./move.ts";
@@ -8,6 +8,7 @@ import { longestWaitMs, type Placed, placeShare } from "./place.ts";
 import { rangesOf } from "./ranges.ts";
 import type { Candidate } from "./render.ts";
 import {
+  addressOf,
   isAtRest,
   type NewPlace,
   type PlacesInput,
@@ -27,9 +28,11 @@ export interface ReachInput extends PlacesInput {
   readonly ages: readonly (number | undefined)[];
   /** Everything that is wanted of the same clusters. */
   readonly routed: readonly Candidate[];
+  /** Of each of it, where anybody is silent. */
+  readonly routedHelds: Helds;
   /** Those of their new places, each as one text, that are others'. */
   readonly barred: readonly string[];
-  /** Owners of whose wishes nothing is known here now. */
+  /** Owners of any of it of whose wishes nothing is known here now. */
   readonly silent: readonly SilentOwner[];
 }
 
@@ -96,12 +99,12 @@ function sightShare(input: ReachInput): Sighted {
 }
 
 /** The routes of a cluster are asked for only where a node was met, or roams: to know them all takes longer than the rest. */
-function freeIn({ routed, candidates, helds, silent }: ReachInput, barred: ReadonlySet<string>): Sighted["isFree"] {
+function freeIn({ routed, routedHelds, silent }: ReachInput, barred: ReadonlySet<string>): Sighted["isFree"] {
   // What a silent owner has on a Peer stays there, so no tunnel may end in it either.
   const withSilent = (): readonly Candidate[] =>
-    silent.length === 0 ? [] : candidates.map((one, index) => withSilentOwners(one, helds[index], silent));
+    silent.length === 0 ? routed : routed.map((one, index) => withSilentOwners(one, routedHelds[index], silent));
   const tunnelsOf = oncePer((cluster: ConnectionId) => {
-    const own = [...routed, ...withSilent()].filter((one) => one.cluster === cluster);
+    const own = withSilent().filter((one) => one.cluster === cluster);
     return rangesOf(own.flatMap(({ routes }) => routes));
   });
   return (place) => {
@@ -116,8 +119,13 @@ interface Ground {
   readonly resolved: Resolved;
 }
 
-/** A node that says it is where others are would keep their routes out: it has to come to us first. */
+/**
+ * A node that says it is where others are would keep their routes out: it has to come to us first. While nothing answers for
+ * its name, that is so if it was so.
+ */
 function grounded(candidate: Candidate, { held, barred, resolved }: Ground): Candidate {
+  const isNameless = addressOf(candidate.endpoint, undefined, resolved) === undefined;
+  if (isNameless && held?.endpoint && isNowhere(held.endpoint)) return { ...candidate, roams: true };
   const said = candidate.roams ? undefined : saidBy(candidate, held, resolved);
   if (!said || !barred.has(placeText({ candidate, endpoint: said }))) return candidate;
   return { ...candidate, endpoint: nowhereAt(said.port), roams: true };

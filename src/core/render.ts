@@ -20,8 +20,8 @@ export interface Candidate extends Peer {
   readonly cluster: ConnectionId;
   /** Older meshes first, then by name. */
   readonly rank: string;
-  /** Of each route where several meshes want the node, each its own. */
-  readonly ranks?: ReadonlyMap<string, string>;
+  /** Of each route where several meshes want the node: those of the meshes that want it, the smallest first. */
+  readonly ranks?: ReadonlyMap<string, readonly string[]>;
   /** Routes that would lead to an API server that we use, and that nobody declared. */
   readonly withheld: readonly Cidr[];
 }

@@ -6,6 +6,7 @@ import type { JudgedSource } from "./judge.ts";
 import type { KeptPeer } from "./kept.ts";
 import { conflictNotes, type Note } from "./notes.ts";
 import { onceFor } from "./once-per.ts";
+import type { Others } from "./others.ts";
 import { mergeByPublicKey } from "./peer.ts";
 import type { Placed } from "./place.ts";
 import type { Promised } from "./promised.ts";
@@ -34,6 +35,7 @@ export interface Surroundings {
   readonly servers: Servers;
   readonly promised: Promised;
   readonly uses: readonly Use[];
+  readonly others: Others;
 }
 
 /** What a source wants, before anybody else is asked. */
@@ -120,13 +122,19 @@ export function mergeShared({ wishes }: { readonly wishes: readonly Candidate[] 
 }
 
 /**
- * The Peer as the oldest mesh that wants it, whatever its name, and each route as the oldest that wants that: what a newer
- * one adds is no older for being on the same Peer.
+ * The Peer as the oldest mesh that wants it, whatever its name, and each route as those that want that, the oldest first: what
+ * a newer one adds is no older for being on the same Peer.
  */
 function rankedBy(wishes: readonly Candidate[]): Pick<Candidate, "rank" | "ranks"> {
-  const newestFirst = wishes.toSorted((a, b) => compareTexts(b.rank, a.rank));
-  const ranks = new Map(newestFirst.flatMap(({ rank, routes }) => routes.map(({ text }) => [text, rank] as const)));
-  return { rank: newestFirst.at(-1)?.rank ?? "", ranks };
+  const oldestFirst = wishes.toSorted((a, b) => compareTexts(a.rank, b.rank));
+  const ranks = new Map<string, readonly string[]>();
+  for (const { rank, routes } of oldestFirst) {
+    for (const { text } of routes) {
+      const known = ranks.get(text) ?? [];
+      if (known.at(-1) !== rank) ranks.set(text, [...known, rank]);
+    }
+  }
+  return { rank: oldestFirst[0]?.rank ?? "", ranks };
 }
 
 export interface ReachSurroundings extends Surroundings {
@@ -152,22 +160,31 @@ function reachInput(
     reported: reports.size === 0 ? [] : candidates.map(({ publicKey }) => reports.get(publicKey)),
   };
   const isOthers = (place: NewPlace): boolean => isOfOthers(place, around);
+  const strangers = new Set(related.flatMap((share) => share.steps.strangers(matchedOf(share))));
+  const silent = [...strangers].flatMap((owner) => silentOf(owner) ?? []);
   return {
     ...seen,
     barred: steps.newPlaces(seen).filter(isOthers).map(placeText),
     ages: agesAmong(helds, view),
     routed: related.length === 1 ? candidates : related.flatMap((share) => share.candidates),
-    silent: steps.strangers({ candidates, helds }).flatMap((owner) => silentOf(owner) ?? []),
+    routedHelds: silent.length === 0 ? [] : related.flatMap((share) => share.helds),
+    silent,
   };
 }
 
+const matchedOf = ({ candidates, helds }: Share): Matched => ({ candidates, helds });
+
 /**
  * True for an endpoint that would keep the routes of others out: no route may lead to where a tunnel ends. Those that are on
- * Peers stay there, and those that others have a right to before it are not for it to take.
+ * Peers stay there, on one that is only kept also those of the same cluster, and those that others have a right to before it
+ * are not for it to take.
  */
-function isOfOthers({ candidate, endpoint }: NewPlace, { promised, uses }: Surroundings): boolean {
+function isOfOthers({ candidate, endpoint }: NewPlace, { promised, uses, others }: Surroundings): boolean {
   return endpointRoutes(endpoint).some(
-    (route) => isRoutedToOthers(uses, candidate, route) || promised.before(candidate).touches(route),
+    (route) =>
+      others.extent.touches(route) ||
+      isRoutedToOthers(uses, candidate, route) ||
+      promised.before(candidate).touches(route),
   );
 }
 

@@ -88,10 +88,11 @@ export function newPlacesIn({ candidates, helds, reported, resolved }: PlacesInp
   });
 }
 
-/** True while the endpoint of a Peer only stands there until the node is met. */
-function isStandIn({ roams }: Candidate, held: HeldPeer | undefined, met: readonly Endpoint[]): boolean {
+/** True while the endpoint of a Peer only stands there until the node is met, and all that have put it there are heard. */
+function isStandIn({ roams, owners }: Candidate, held: HeldPeer | undefined, met: readonly Endpoint[]): boolean {
   const there = held?.endpoint && hostText(held.endpoint);
-  return roams && held?.declared === "" && !met.some((place) => hostText(place) === there);
+  const isUnmet = roams && held?.declared === "" && !met.some((place) => hostText(place) === there);
+  return isUnmet && held.owners.every((owner) => owners.includes(owner));
 }
 
 export function sightOf(candidate: Candidate, { held, isFree, reported, resolved }: Seen): Sight {

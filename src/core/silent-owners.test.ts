@@ -102,4 +102,18 @@ describe("the share of an owner in a Peer that another one wants", () => {
     expect(settled[0]?.allowedIps).toContain("192.168.5.0/24");
     expect(diffPeers(planned).filter((change) => change.action !== "create")).toEqual([]);
   });
+
+  it("is as it was also where another node of the cluster is met in it, and two nodes say they have one key", () => {
+    const { key } = aNode(2, 0);
+    const two = aView([aNode(2, 0), aNode(2, 1, { key }), aNode(2, 2)]);
+    const observed = new Map([[nodeName("c1-n0"), parseDiscovered(reportOf(aNode(2, 2).key, "192.168.5.9"))]]);
+    const hub = (peers: readonly HeldPeer[]) => aView([aNode(1, 0)], { peers: known(peers), observed });
+    const settled = planOf(aWorld({ meshes: [a, b], views: [hub([]), two, views[2]] }), 1).peers.map((peer) =>
+      heldAs(peer),
+    );
+    const overrides = { meshes: [connected(a)], refused: new Set([b.id]) };
+    const planned = planOf(aWorld({ views: [hub(settled), two, views[2]], overrides }), 1);
+    expect(settled[0]?.allowedIps).toContain("192.168.5.0/24");
+    expect(diffPeers(planned)).toEqual([]);
+  });
 });

@@ -76,6 +76,6 @@ function shared(peer: Candidate, held: HeldPeer, parts: readonly Part[]): Candid
   const theirs = parts.flatMap((part) => part.routes);
   const routes = uniqueRoutes([...peer.routes, ...theirs]);
   // They are there and work: who still speaks is not asked whether it would have them.
-  const ranks = new Map([...(peer.ranks ?? []), ...theirs.map(({ text }) => [text, ""] as const)]);
+  const ranks = new Map([...(peer.ranks ?? []), ...theirs.map(({ text }) => [text, [""]] as const)]);
   return { ...peer, mesh, source, owners, routes, ranks, keepaliveSeconds };
 }

@@ -127,5 +127,7 @@ const claimsAs = (candidate: Candidate, incumbent: boolean): readonly Claim[] =>
   candidate.routes.map((route) => claimFor(candidate, route, incumbent));
 
 function claimFor({ publicKey, cluster, rank, ranks }: Candidate, route: Cidr, incumbent: boolean): Claim {
-  return { peer: publicKey, cluster, route, incumbent, rank: ranks?.get(route.text) ?? rank };
+  const all = ranks?.get(route.text) ?? [rank];
+  const claim = { peer: publicKey, cluster, route, incumbent, rank: all[0] ?? rank };
+  return all.length > 1 ? { ...claim, ranks: all } : claim;
 }

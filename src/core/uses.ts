@@ -1,9 +1,11 @@
+import { entriesByAddress, isNamesake } from "./called.ts";
 import { networksIn } from "./cidr.ts";
 import { endpointRoutes } from "./endpoint.ts";
 import { type Helds, type Holding, heldsOf } from "./holding.ts";
 import type { ConnectionId, MeshId } from "./ids.ts";
 import type { JudgedSource } from "./judge.ts";
 import type { KeptPeer } from "./kept.ts";
+import { routesInto } from "./kept-routes.ts";
 import { declaredNetworks, declaredRanges } from "./mesh.ts";
 import { type MeshNode, ownRoutes } from "./node.ts";
 import { onceFor } from "./once-per.ts";
@@ -11,7 +13,7 @@ import type { HeldPeer } from "./peer.ts";
 import type { Asker, Promises, Usage } from "./promised.ts";
 import { meet, rangesOf, type Span } from "./ranges.ts";
 import type { Recall } from "./recall.ts";
-import type { SourceId } from "./source.ts";
+import type { Source } from "./source.ts";
 import { compareTexts } from "./texts.ts";
 
 /** The Peers that a source has in a target already. What is on them works, and what works stays: it is in use. */
@@ -67,9 +69,18 @@ export function usesOf({ sources, holding, kept, recall }: UsesInput): readonly 
 }
 
 /** Peers of a source that are only kept. */
-export function keptOf(source: SourceId, kept: readonly KeptPeer[]): readonly HeldPeer[] {
-  const isOwn = ({ held }: KeptPeer): boolean => held.source === source.source && held.owners.includes(source.mesh);
-  return kept.filter(isOwn).map(({ held }) => held);
+export function keptOf(source: Source, kept: readonly KeptPeer[]): readonly HeldPeer[] {
+  return kept.filter(({ held }) => isNamesake(source, held)).map(({ held }) => held);
+}
+
+/** Where an entry that leads nowhere now has led: another mesh has a Peer with it that comes from there. */
+export function lastKnownCluster({ mesh, entry, connected }: Source, uses: readonly Use[]): ConnectionId | undefined {
+  const isShared = (held: HeldPeer): boolean =>
+    held.owners.length > 1 &&
+    held.owners.includes(mesh) &&
+    entriesByAddress(connected.mesh.entries, held).every((behind) => behind === entry) &&
+    routesInto(entry, held);
+  return uses.find(({ cluster, held }) => cluster !== undefined && held.some(isShared))?.cluster;
 }
 
 /** True where a Peer of another cluster leads to it. */
@@ -85,15 +96,16 @@ const routesOn = ({ allowedIps }: HeldPeer) => networksIn(allowedIps);
 const endOf = ({ endpoint }: HeldPeer) => (endpoint ? endpointRoutes(endpoint) : []);
 
 export interface UsagesInput extends Omit<Promises, "usages"> {
-  /** The nodes of each entry. */
-  readonly nodes: readonly (readonly MeshNode[])[];
+  /** The nodes of each entry; absent while they are unknown. */
+  readonly nodes: readonly (readonly MeshNode[] | undefined)[];
   /** What each entry uses, and after them what others do. */
   readonly uses: readonly Use[];
 }
 
 /**
  * Of all networks of the entries, in order. An entry has to have all its networks for itself: no Peer of another cluster is
- * in them, be it with a route or with its endpoint. The oldest mesh needs no such right.
+ * in them, be it with a route or with its endpoint. The oldest mesh needs no such right. A cluster of which nothing is known
+ * may have nodes in any of them: nobody gains what it had because it is lost.
  */
 export function usagesOf(input: UsagesInput): readonly Usage[] {
   const { entries, nodes, ranks, uses } = input;
@@ -101,11 +113,11 @@ export function usagesOf(input: UsagesInput): readonly Usage[] {
   return entries.flatMap((entry, index) => {
     const networks = declaredNetworks(entry);
     if (ranks[index] === oldest || isEntered(input, index)) return networks.map(() => "none" as const);
-    const wanted = wantedIn(nodes[index] ?? []);
+    const listed = nodes[index];
     const own = uses.filter((_, place) => isUseOf(input, index, place));
     return networks.map((network): Usage => {
       if (own.some(({ held }) => routesIn(held).touches(network))) return "peers";
-      return wanted.touches(network) ? "nodes" : "none";
+      return !listed || wantedIn(listed).touches(network) ? "nodes" : "none";
     });
   });
 }

@@ -1,0 +1,48 @@
+import { isHost, networksIn } from "./cidr.ts";
+import type { ConnectionId } from "./ids.ts";
+import { type MeshEntry, wireguardNetworks } from "./mesh.ts";
+import type { HeldPeer } from "./peer.ts";
+import { isInside } from "./routes.ts";
+import type { Source, SourceId } from "./source.ts";
+
+/** A source, among the entries of its mesh. */
+export interface Called extends SourceId {
+  readonly entries: readonly MeshEntry[];
+}
+
+/**
+ * True when the Peer is called after the source. It bears the name that its first owner has, or had, for the cluster. Where
+ * it has several, one may have the name for another cluster: then the node's WireGuard IP tells.
+ */
+export function isCalledAfter(called: Called, held: HeldPeer): boolean {
+  const { mesh, source } = called;
+  if (held.source !== source || !held.owners.includes(mesh)) return false;
+  return held.owners.length === 1 || mayBeBehind(called, held);
+}
+
+/** True unless the node's address tells that its mesh means another cluster. */
+function mayBeBehind({ source, entries }: Called, held: HeldPeer): boolean {
+  const behind = entriesByAddress(entries, held);
+  return behind.length === 0 || behind.some(({ name }) => name === source);
+}
+
+const calledOf = ({ mesh, source, connected }: Source): Called => ({ mesh, source, entries: connected.mesh.entries });
+
+/** The same of a source with its mesh. */
+export const isNamesake = (source: Source, held: HeldPeer): boolean => isCalledAfter(calledOf(source), held);
+
+/** Of the clusters that a Peer may come from, the source's is one, and nothing speaks against it. */
+export function isSameCluster(
+  source: Source,
+  clusters: readonly (ConnectionId | undefined)[],
+  held: HeldPeer,
+): boolean {
+  const { connection } = source;
+  return connection !== undefined && clusters.includes(connection) && mayBeBehind(calledOf(source), held);
+}
+
+/** Of the entries those in whose WireGuard networks the Peer has a host: the rest of it may lie in what is declared for others. */
+export function entriesByAddress(entries: readonly MeshEntry[], { allowedIps }: HeldPeer): readonly MeshEntry[] {
+  const hosts = networksIn(allowedIps).filter(isHost);
+  return entries.filter((entry) => hosts.some((host) => isInside(wireguardNetworks(entry), host)));
+}
