@@ -38,9 +38,16 @@ test("after a burst it is tidied once more, and then left alone", async () => {
   expect(await tidiedAt(looks)).toEqual([1, 2]);
 });
 
-test("one that is tidy is left alone until it has doubled: every change would be kept waiting now and then", async () => {
-  const looks = [10, 10, 15, 19, 15, 21, 11].map((heap) => ({ busyMs: 50, heap }));
-  expect(await tidiedAt(looks)).toEqual([1, 6, 7]);
+test("one that is tidy is left alone until it has grown by half", async () => {
+  const looks = [10, ...Array(12).fill(15), 16, 11].map((heap) => ({ busyMs: 50, heap }));
+  expect(await tidiedAt(looks)).toEqual([1, 14, 15]);
+});
+
+test("one that grows again and again is stopped once a minute: a change that comes just then has to wait", async () => {
+  const looks = [10, ...Array(24).fill(14.9)].map((heap) => ({ busyMs: 50, heap }));
+  expect(await tidiedAt(looks)).toEqual([1]);
+  const grown = [10, ...Array(24).fill(15.1)].map((heap) => ({ busyMs: 50, heap }));
+  expect(await tidiedAt(grown)).toEqual([1, 13, 14]);
 });
 
 test("a process collects its heap without having been started for it", () => {

@@ -18,20 +18,22 @@ export interface TidyOptions {
 const lookEveryMs = 5000;
 /** Less of a processor than this is rest: what heartbeats cost. */
 const restingShare = 0.1;
-/** A heap at work grows by half as much again and V8 collects that by itself, in small steps: only a burst leaves more. */
-const grownBy = 2;
+const grownBy = 1.5;
+/** Work keeps the heap larger than it has to be, and V8 collects that in small steps: only rest is worth a stop of ours. */
+const betweenMs = 60_000;
 /** Of a heap that was so much larger than what is left of it, a second collection finds what the first has let go of. */
 const burstBy = 1.5;
 
 /**
  * Gives back what a burst of work took: a heap that had to grow stays so, if left alone. A process that has come to rest is
- * stopped for some 60 ms, and only when its heap has doubled since the last time; after a big burst, twice. Ends with the
- * signal. For a process that does nothing else: the heap is its own.
+ * stopped for some 60 ms, at most once a minute and only when its heap has grown since the last time; after a big burst,
+ * twice. Ends with the signal. For a process that does nothing else: the heap is its own.
  */
 export async function tidyAtRest(options: TidyOptions, signal: AbortSignal): Promise<void> {
   const { clock, usage = usageNow } = options;
   let { collect } = options;
   let tidyBytes = 0;
+  let tidiedAtMs = Number.NEGATIVE_INFINITY;
   let isBurst = false;
   for (let before = usage(); ; ) {
     await clock.sleep(lookEveryMs, signal).catch(() => undefined);
@@ -39,10 +41,12 @@ export async function tidyAtRest(options: TidyOptions, signal: AbortSignal): Pro
     collect ??= thrifty();
     const now = usage();
     const isResting = now.cpuMs - before.cpuMs < restingShare * lookEveryMs;
-    if (isResting && (isBurst || now.heapBytes > tidyBytes * grownBy)) {
+    const isGrown = now.heapBytes > tidyBytes * grownBy && clock.now() >= tidiedAtMs + betweenMs;
+    if (isResting && (isBurst || isGrown)) {
       collect();
+      tidiedAtMs = clock.now();
       tidyBytes = usage().heapBytes;
-      isBurst = now.heapBytes > tidyBytes * burstBy;
+      isBurst = !isBurst && now.heapBytes > tidyBytes * burstBy;
     }
     before = usage();
   }
