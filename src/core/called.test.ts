@@ -28,6 +28,10 @@ function calling(id: string, names: readonly string[], createdAt = "2020-01-01T0
   return { mesh, connections, ledger: new Set([1, 2, 3].map(conn)) };
 }
 
+const named =
+  ({ mesh }: ConnectedMesh) =>
+  (entry: MeshEntry, index: number): MeshEntry => ({ ...entry, name: mesh.entries[index]?.name ?? entry.name });
+
 const first = calling("a", ["hub", "east", ""]);
 /** Calls the third cluster as the first mesh calls the second. */
 const other = calling("b", ["hub", "west", "east"], "2019-01-01T00:00:00Z");
@@ -63,6 +67,25 @@ describe("a Peer of two meshes, of which one has its name for another cluster", 
     expect(settled.map(({ source }) => source)).toEqual(["east", "east"]);
     const lost = aWorld({ views: views(settled, aView([], { nodes: unknown })), overrides });
     expect(diffPeers(planOf(lost, 1))).toEqual([]);
+  });
+
+  it("keeps the routes of the other mesh while the first has lost the cluster and Kilo restarts on the node", () => {
+    const adding = calling("b", ["hub", "west", ""]);
+    const [hub, west] = adding.mesh.entries.map((entry, index) => (index === 1 ? withService(entry) : entry));
+    const theirs = { ...adding, mesh: { ...adding.mesh, entries: [hub, west].flatMap((entry) => entry ?? []) } };
+    const plain = { ...first, mesh: { ...first.mesh, entries: aMesh(2).entries.map(named(first)) } };
+    const views = (peers: readonly HeldPeer[], two: ClusterView) => [
+      aView([aNode(1, 0)], { peers: known(peers) }),
+      two,
+    ];
+    const before = planOf(aWorld({ views: views([], both), overrides: { meshes: [plain, theirs] } }), 1);
+    const settled = before.peers.map((peer) => heldAs(peer));
+    const lost: EntryConnection = { state: "unknown", reason: "SecretMissing" };
+    const blind = { ...plain, connections: new Map(plain.connections).set(clusterName("east"), lost) };
+    const stripped = aView([aNode(2, 0, { key: "", wireguardIp: "" }), aNode(2, 1)]);
+    const world = aWorld({ views: views(settled, stripped), overrides: { meshes: [blind, theirs] } });
+    expect(settled[0]?.allowedIps).toContain("10.96.0.0/16");
+    expect(diffPeers(planOf(world, 1))).toEqual([]);
   });
 
   it("stays with its cluster, also when a node of that other one says it has the key", () => {

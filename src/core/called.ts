@@ -31,14 +31,11 @@ const calledOf = ({ mesh, source, connected }: Source): Called => ({ mesh, sourc
 /** The same of a source with its mesh. */
 export const isNamesake = (source: Source, held: HeldPeer): boolean => isCalledAfter(calledOf(source), held);
 
-/** Of the clusters that a Peer may come from, the source's is one, and nothing speaks against it. */
-export function isSameCluster(
-  source: Source,
-  clusters: readonly (ConnectionId | undefined)[],
-  held: HeldPeer,
-): boolean {
-  const { connection } = source;
-  return connection !== undefined && clusters.includes(connection) && mayBeBehind(calledOf(source), held);
+/** True when the source is the cluster that the Peer comes from, as others know it; while nobody does, the address tells. */
+export function isSameCluster(source: Source, known: readonly ConnectionId[], held: HeldPeer): boolean {
+  const { connection, entry, connected } = source;
+  if (known.length === 0) return entriesByAddress(connected.mesh.entries, held).includes(entry);
+  return connection !== undefined && known.includes(connection) && mayBeBehind(calledOf(source), held);
 }
 
 /** Of the entries those in whose WireGuard networks the Peer has a host: the rest of it may lie in what is declared for others. */

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { aMesh, aNode, aView, aWorld, heldAs, known, planOf, unknown } from "../../test/support/build.ts";
+import { aMesh, aNode, aView, aWorld, connected, heldAs, known, planOf, unknown } from "../../test/support/build.ts";
 import { parseCidr } from "./cidr.ts";
 import { diffPeers } from "./diff.ts";
 import { clusterName } from "./ids.ts";
 import type { Mesh, MeshEntry } from "./mesh.ts";
 import type { NodeFacts } from "./node.ts";
 import type { HeldPeer } from "./peer.ts";
-import type { ClusterView } from "./world.ts";
+import type { ClusterView, ConnectedMesh, EntryConnection } from "./world.ts";
 
 const lost = aView([], { nodes: unknown });
 const target = (peers: readonly HeldPeer[] = []): ClusterView => aView([aNode(2, 0)], { peers: known(peers) });
@@ -86,6 +86,25 @@ describe("a Peer that two meshes want", () => {
     expect(held).toMatchObject([{ owners: ["kilo-system/my-mesh", "kilo-system/other"] }]);
     expect(changes(meshes, lost, held)).toEqual([]);
     expect(changes(meshes, aView([], { absenceProven: false }), held)).toEqual([]);
+  });
+
+  it("is known for one of its cluster also while one of them has lost it: routes of one cluster may nest", () => {
+    const meshes = [aMesh(2), aMesh(2, { additionalCIDRs: ["172.16.1.0/24"] }, "other")];
+    const held = heldFor(
+      meshes,
+      [0, 1, 2, 3].map((index) => aNode(1, index)),
+    );
+    expect(held[0]?.allowedIps).toContain("172.16.1.0/24");
+    const views = [aView([aNode(1, 0)], { absenceProven: false }), target(held)];
+    const [whole, { connections, ...rest }] = meshes.map(connected) as [ConnectedMesh, ConnectedMesh];
+    const lostEntry: EntryConnection = { state: "unknown", reason: "SecretMissing" };
+    const blind = { ...rest, connections: new Map(connections).set(clusterName("c1"), lostEntry) };
+    for (const both of [
+      [whole, blind],
+      [blind, whole],
+    ]) {
+      expect(diffPeers(planOf(aWorld({ views, overrides: { meshes: both } }), 2))).toEqual([]);
+    }
   });
 
   it("goes when the node is proven to be gone from the cluster of both", () => {

@@ -70,8 +70,9 @@ export function keeping(input: KeepingInput): (held: HeldPeer) => Why | undefine
   };
 }
 
-/** Whose word it is does not depend on who is asked first. */
+/** Whose word it is does not depend on who is asked first; who knows the cluster goes before who has lost it. */
 function byReason(a: Why, b: Why): number {
+  if (!a.cluster !== !b.cluster) return a.cluster ? -1 : 1;
   return compareTexts(a.reason, b.reason) || compareTexts(a.cluster ?? "", b.cluster ?? "");
 }
 
@@ -99,7 +100,7 @@ function answering({ world, target, sources }: KeepingInput): (held: HeldPeer) =
 function sourcesBehind(held: HeldPeer, sources: readonly JudgedSource[]) {
   const living = sources.filter(({ mesh }) => held.owners.includes(mesh));
   const named = living.filter((source) => isNamesake(source, held));
-  const clusters = named.map(({ connection }) => connection);
+  const clusters = named.flatMap(({ connection }) => connection ?? []);
   const asked = living.filter((source) => named.includes(source) || isSameCluster(source, clusters, held));
   const isAsked = new Set(asked.map(({ mesh }) => mesh));
   const silent = living.filter((source) => !source.view && !isAsked.has(source.mesh) && routesInto(source.entry, held));
