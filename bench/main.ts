@@ -39,7 +39,7 @@ function program(): Command {
     .description("the shipped operator on whole meshes: start, changes, heartbeats, joins, leaves, memory")
     .addOption(new Option("--on <places...>", "where").choices(places).default(places))
     .option("--nodes <n>", "in each cluster", atLeastOne, 100)
-    .option("--samples <n>", "node changes in each phase", atLeastOne, 100);
+    .option("--samples <n>", "node changes in each phase", atLeastOne, 200);
   bench<MeshNodeOptions>("mesh-node", meshed, { stopMs: meshStopMs, rounds: 10 })
     .description("nodes that find each other by EndpointSlices: links, documents, memory")
     .addOption(new Option("--on <places...>", "where").choices(meshPlaces).default(meshPlaces))

@@ -54,7 +54,7 @@ function rowOf(figure: OperatorFigure): string[] {
     value === undefined ? "" : `${value.toFixed(digits)} ${unit}`.trim();
   const ratio = ratioOf(figure);
   const met = isMet(figure);
-  const limit = expected?.of === "ratio" ? `<= ${expected.atMost}x` : `<= ${expected?.atMost} ${unit}`.trim();
+  const limit = expected?.of === "ratio" ? `<= ${expected.atMost}x` : `<= ${amount(expected?.atMost)}`;
   return [
     title,
     amount(ours),
