@@ -90,7 +90,9 @@ describeInOwnNetwork("nodes of a formation among strangers", import.meta.filenam
   test("say once what is wrong with each", () => {
     const known = new Set<unknown>(ours.map(({ node }) => node.endpointId));
     for (const pod of ours) {
-      const said = pod.node.lines().filter(({ level, peer }) => Number(level) >= 40 && !known.has(peer));
+      const said = pod.node
+        .lines()
+        .filter(({ level, peer }) => ["warn", "error"].includes(String(level)) && !known.has(peer));
       const texts = said.map(({ msg, peer, name, reason }) => [msg, peer, name, reason].join(" "));
       expect(new Set(said.map(({ name }) => name))).toEqual(new Set([undefined, ...strangersTo(pod)]));
       expect(texts.filter((text, at) => texts.indexOf(text) !== at)).toEqual([]);
