@@ -1,6 +1,7 @@
-import { isHost, networksIn } from "./cidr.ts";
+import { type Cidr, isHost, networksIn } from "./cidr.ts";
 import type { ConnectionId } from "./ids.ts";
 import { type MeshEntry, wireguardNetworks } from "./mesh.ts";
+import { onceFor } from "./once-per.ts";
 import type { HeldPeer } from "./peer.ts";
 import { isInside } from "./routes.ts";
 import type { Source, SourceId } from "./source.ts";
@@ -22,8 +23,9 @@ export function isCalledAfter(called: Called, held: HeldPeer): boolean {
 
 /** True unless the node's address tells that its mesh means another cluster. */
 function mayBeBehind({ source, entries }: Called, held: HeldPeer): boolean {
-  const behind = entriesByAddress(entries, held);
-  return behind.length === 0 || behind.some(({ name }) => name === source);
+  // Nearly always it is, and the other entries need not be asked.
+  const own = entries.find(({ name }) => name === source);
+  return (own && isAddressed(own, held)) || entriesByAddress(entries, held).length === 0;
 }
 
 const calledOf = ({ mesh, source, connected }: Source): Called => ({ mesh, source, entries: connected.mesh.entries });
@@ -39,7 +41,12 @@ export function isSameCluster(source: Source, known: readonly ConnectionId[], he
 }
 
 /** Of the entries those in whose WireGuard networks the Peer has a host: the rest of it may lie in what is declared for others. */
-export function entriesByAddress(entries: readonly MeshEntry[], { allowedIps }: HeldPeer): readonly MeshEntry[] {
-  const hosts = networksIn(allowedIps).filter(isHost);
-  return entries.filter((entry) => hosts.some((host) => isInside(wireguardNetworks(entry), host)));
+export function entriesByAddress(entries: readonly MeshEntry[], held: HeldPeer): readonly MeshEntry[] {
+  return entries.filter((entry) => isAddressed(entry, held));
 }
+
+function isAddressed(entry: MeshEntry, { allowedIps }: HeldPeer): boolean {
+  return hostsOn(allowedIps).some((host) => isInside(wireguardNetworks(entry), host));
+}
+
+const hostsOn = onceFor((allowedIps: readonly string[]): readonly Cidr[] => networksIn(allowedIps).filter(isHost));
