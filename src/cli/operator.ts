@@ -13,7 +13,7 @@ import { jsonLogger } from "../runtime/log.ts";
 import { compileOnce, tidyAtRest } from "../runtime/tidy.ts";
 import { type Environment, readEnvironment } from "./flag-words.ts";
 import { addOperatorFlags, ignoredOf, type LogLevel, type OperatorFlags } from "./operator-flags.ts";
-import { UsageError, untilInterrupted } from "./terminal.ts";
+import { codeOf, UsageError, untilInterrupted } from "./terminal.ts";
 import { version } from "./version.ts";
 
 export function operatorCommand(): Command {
@@ -111,7 +111,6 @@ function readKubeconfig(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? ` (${error.code})` : "";
-    throw new UsageError(`cannot read '${file}'${code}; give --kubeconfig the path of a kubeconfig file`);
+    throw new UsageError(`cannot read '${file}'${codeOf(error)}; give --kubeconfig the path of a kubeconfig file`);
   }
 }

@@ -5,7 +5,7 @@ import { systemClock } from "../runtime/clock.ts";
 import type { Fleet } from "../sandbox/fleet.ts";
 import { fleetLimits } from "../sandbox/fleet-limits.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { terminalOn, UsageError, untilInterrupted } from "./terminal.ts";
+import { codeOf, terminalOn, UsageError, untilInterrupted } from "./terminal.ts";
 
 interface Flags {
   readonly clusters: number;
@@ -63,7 +63,6 @@ function writing(dir: string, write: () => void): void {
   try {
     write();
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? ` (${error.code})` : "";
-    throw new UsageError(`cannot write into the folder '${dir}'${code}; give --dir one that you may write to`);
+    throw new UsageError(`cannot write into the folder '${dir}'${codeOf(error)}; give --dir one that you may write to`);
   }
 }

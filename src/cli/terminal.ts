@@ -31,3 +31,8 @@ export function untilInterrupted(): AbortSignal {
   process.on("SIGTERM", stop);
   return controller.signal;
 }
+
+/** What the system calls the failure of a file, in brackets, for the end of a sentence; nothing where it says nothing. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? ` (${error.code})` : "";
+}
